@@ -121,19 +121,19 @@ async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed
   }
 }
 
-/** One try: read, reconcile with the mirror, apply and record. `before` is what the try before this one found. */
+/** One try: read, apply and record. `foundBefore` is what the try before this one found. */
 async function tryToSync(
   run: WrittenList,
   state: SyncState,
-  before: ReadSoFar | null,
+  foundBefore: ReadSoFar | null,
   read: (stage: Stage) => Promise<Done<ReadList> | Refused | Failed>,
 ): Promise<Done<SyncedList> | Refused | Failed> {
   const { file } = run.context;
   const stage = new Stage(run.context, state);
-  let found = before;
+  let found = foundBefore;
   try {
     const end = await read(stage);
-    found = end.found ?? before;
+    found = end.found ?? foundBefore;
     return end.kind === 'done' ? await write(run, end) : end;
   } catch (error) {
     return { kind: 'failed', found, error: explainSqliteError(error, file.path) };

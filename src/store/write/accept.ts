@@ -103,13 +103,18 @@ const notFound = (message: string) => new MirrorFileError(message, { code: 'not_
 
 /** Does some work in one transaction, while no run uses the mirror. */
 function inMirror<T>(path: string, work: (sqlite: Sqlite, log: ReceiptLog) => T): T {
-  const place = mirrorToWrite(path);
-  // If there is no mirror, opening it for writing would create one.
-  openMirrorForReading(place).close();
-  using _lock = new MirrorLock(place);
-  return explaining(place, () => {
+  return whileNoRun(path, place => {
     using file = openForWriting(place);
     const { sqlite } = file;
     return sqlite.transaction(() => work(sqlite, new ReceiptLog(sqlite))).immediate();
   });
+}
+
+/** Does some work on a mirror that is there, while no run uses it. Throws `mirror_busy`, or a MirrorFileError. */
+export function whileNoRun<T>(path: string, work: (place: string) => T): T {
+  const place = mirrorToWrite(path);
+  // If there is no mirror, opening it for writing would create one.
+  openMirrorForReading(place).close();
+  using _lock = new MirrorLock(place);
+  return explaining(place, () => work(place));
 }

@@ -14,12 +14,13 @@ export class BitSet {
 
   /** Adds an id; false if it was there already. */
   add(id: number): boolean {
-    return this.#set(id, true);
-  }
-
-  /** Removes an id; false if it was not there. */
-  delete(id: number): boolean {
-    return this.#set(id, false);
+    const word = Math.floor(id / wordBits);
+    const bits = this.#words.get(word) ?? 0;
+    const bit = 1 << (id - word * wordBits);
+    if ((bits & bit) !== 0) return false;
+    this.#words.set(word, bits | bit);
+    this.size++;
+    return true;
   }
 
   /** The ranges of ids from `least` to `most` that are not in the set, from their first to their last one. */
@@ -34,16 +35,6 @@ export class BitSet {
         from = null;
       } else from ??= id;
     }
-  }
-
-  #set(id: number, isIn: boolean): boolean {
-    const word = Math.floor(id / wordBits);
-    const bits = this.#words.get(word) ?? 0;
-    const bit = 1 << (id - word * wordBits);
-    if (((bits & bit) !== 0) === isIn) return false;
-    this.#words.set(word, bits ^ bit);
-    this.size += isIn ? 1 : -1;
-    return true;
   }
 }
 

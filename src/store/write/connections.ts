@@ -177,7 +177,7 @@ function insertConnection(sqlite: Database.Database, connection: Connection, run
 }
 
 /** Removes the connections that no record refers to, and calls the others as their lists do; to be called at the end of a run. */
-export function reconcileConnections(sqlite: Database.Database, runId: number): void {
+export function updateConnections(sqlite: Database.Database, runId: number): void {
   const end = (endedBy: string, condition: string) =>
     sqlite.prepare(
       `INSERT INTO record_history (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)

@@ -2,17 +2,15 @@ import type { EraseReceipt } from '../../audit/receipt.ts';
 import { lists, tableOf } from '../../contract/lists.ts';
 import { recordOfJson } from '../../contract/record.ts';
 import { MirrorAlteredError, MirrorFileError, tryToRead } from '../../errors.ts';
-import { MirrorLock } from '../file/lock-file.ts';
-import { type MirrorFile, mirrorToWrite, openMirrorForReading } from '../file/open.ts';
+import type { MirrorFile } from '../file/open.ts';
 import { openForWriting } from '../file/open-to-write.ts';
-import { explaining } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { factsHash, lastRunBefore, RunComposer } from '../receipts/statements.ts';
 import { acceptancesIn } from '../tables/accepted.ts';
 import { allValues, firstValue } from '../tables/ask.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { forgetWords } from '../tables/service-facts.ts';
-import { withdrawIn } from './accept.ts';
+import { whileNoRun, withdrawIn } from './accept.ts';
 import { statedHashes } from './prune-history.ts';
 import { nothingLearnt, writeState } from './sync-state.ts';
 
@@ -31,11 +29,7 @@ export interface EraseOrder {
  * of pages that were read. Throws `mirror_busy`, a MirrorFileError (no such record, or others read the file) or a MirrorAlteredError.
  */
 export function erase(path: string, order: EraseOrder) {
-  const place = mirrorToWrite(path);
-  // If there is no mirror, opening it for writing would create one.
-  openMirrorForReading(place).close();
-  using _lock = new MirrorLock(place);
-  return explaining(place, () => {
+  return whileNoRun(path, place => {
     // A refused order must leave the file as it was.
     inFile(place, file => {
       findTexts(file, order);

@@ -114,13 +114,13 @@ export interface ItemsRead extends Pick<Page, 'items' | 'unknown'> {
   /** Of known items their keys, and what they say of connections, by the numbers of `ConnectionNames`. */
   readonly keys: Float64Array;
   readonly said: Uint16Array;
-  readonly known: readonly KnownRows[];
+  readonly known: readonly RowsInPlace[];
   /** As in a `KnownPage`. */
   readonly pieces: KnownPage['pieces'];
 }
 
 /** The rows of known items that follow each other, from a place on the page, and their contents, of 16 bytes each. */
-export interface KnownRows {
+export interface RowsInPlace {
   readonly place: number;
   readonly rows: readonly number[];
   readonly contents: Buffer;
@@ -207,8 +207,8 @@ export class KnownItems {
   }
 
   /** The rows of known items; null if one has changed. Notes their keys, and what they say. */
-  #rowsOf(all: readonly KnownNeighbours[], { keys, said }: ItemsRead): KnownRows[] | null {
-    const rows: KnownRows[] = [];
+  #rowsOf(all: readonly KnownNeighbours[], { keys, said }: ItemsRead): RowsInPlace[] | null {
+    const rows: RowsInPlace[] = [];
     for (const [seenBy, its] of Map.groupBy(all, ({ page }) => page.run)) {
       const ids = its.map(({ page, from, count }) => idsOf(page.rows).slice(from, from + count));
       const found = new Float64Array(ids.reduce((sum, { length }) => sum + length, 0));

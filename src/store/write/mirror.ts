@@ -15,7 +15,7 @@ import { rowsOfIgnored } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
 import { assertNothingIntrusive, rebuild } from './altered-mirror.ts';
-import { reconcileConnections } from './connections.ts';
+import { updateConnections } from './connections.ts';
 import { FactsSeen } from './facts.ts';
 import { pruneHistory } from './prune-history.ts';
 import { RunRecords } from './run-records.ts';
@@ -180,7 +180,7 @@ export class SqliteMirror {
     const { tell } = this.#options;
     const end = await this.#write(() => {
       // All lists have said by now what they call their connections.
-      reconcileConnections(sqlite, this.#runId);
+      updateConnections(sqlite, this.#runId);
       const serviceChanges = this.facts.write(sqlite, this.#runId);
       return { receipt: this.#runs.end(this.#runId, status, completedAt, error), serviceChanges };
     });

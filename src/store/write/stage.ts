@@ -1,4 +1,5 @@
-// What a run has read of a list, before anything is written: each accepted page is entered here, and the proof asks here.
+// What a run has read of a list, before anything is written: each page is entered here, and the proof asks here. Of a record that the mirror
+// has, little more than a bit is noted; only the versions that it lacks are staged (versions.ts).
 
 import { type Page, parseItems, type ReadItems, type UnknownField } from '../../contract/page.ts';
 import { identityOf, readRecords } from '../../contract/record.ts';
@@ -48,7 +49,7 @@ export interface Reconciliation {
   readonly inserted: number;
 }
 
-/** What a run reads of a list: the answers that were accepted, and what their pages say. */
+/** What a run reads of a list: the answers that were entered, and what their pages say. */
 export class Stage {
   readonly context: ListContext;
   readonly sql: ListSql;
@@ -73,7 +74,7 @@ export class Stage {
   hasRecalled = false;
   readonly knownPages: KnownPages;
   readonly #known: KnownItems;
-  /** The items of answers that are not accepted yet, by the digests of their pages. */
+  /** The items of answers that are not entered yet, by the digests of their pages. */
   readonly #itemsRead = new Map<string, ItemsRead>();
 
   constructor(context: ListContext, state: SyncState) {
