@@ -66,23 +66,15 @@ const sourceConnection = connection('sourceConnection', 'Source', { filter: 'sou
 const destinationConnection = connection('destinationConnection', 'Destination', { filter: 'destination' });
 const nameField = text('name', 'Name', { isSearched: true, isSorted: true });
 
+const ofSource = ['sourceConnection', 'sourceDocumentReference', 'sourceDocumentVersion'];
+const ofDestination = ['destinationConnection', 'destinationReference'];
 const documentExports: ListDefinition = {
   resource: 'document-exports',
   path: '/v2/document-exports',
   title: 'Document exports',
   table: 'document_exports',
   ownerColumn: 'document_export_id',
-  identity: {
-    by: 'content',
-    fields: [
-      'sourceConnection',
-      'sourceDocumentReference',
-      'sourceDocumentVersion',
-      'destinationConnection',
-      'destinationReference',
-      'exportedAt',
-    ],
-  },
+  identity: { by: 'content', fields: [...ofSource, ...ofDestination, 'exportedAt'] },
   connectionNameRank: 1,
   fields: [
     sourceConnection,
@@ -107,6 +99,8 @@ const collections: ListDefinition = {
   fields: [nameField, sourceConnection, destinationConnection],
 };
 
+const ofConnections = { name: 'connections', table: 'webhook_connections', column: 'connection_id' };
+const webhookConnections: Field = { kind: 'connections', ...ofConnections, label: 'Connections' };
 const webhooks: ListDefinition = {
   resource: 'webhooks',
   path: '/v2/webhooks',
@@ -119,13 +113,7 @@ const webhooks: ListDefinition = {
     text('endpoint', 'Endpoint', { isSecret: true }),
     text('description', 'Description', { isSearched: true, isSorted: true }),
     { kind: 'texts', name: 'events', table: 'webhook_events', column: 'event', label: 'Events' },
-    {
-      kind: 'connections',
-      name: 'connections',
-      table: 'webhook_connections',
-      column: 'connection_id',
-      label: 'Connections',
-    },
+    webhookConnections,
   ],
   hasSecrets: true,
 };

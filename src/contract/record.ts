@@ -207,10 +207,8 @@ export function identifying(list: ListDefinition, { scalars }: Pick<RecordValues
 }
 
 /** An id, or as JSON the fields that identify a record: contents with one identity are versions of it. Two texts of an instant are one. */
-export function identityOf(
-  list: ListDefinition,
-  { id, scalars, key }: RecordValues & Partial<Pick<MirrorRecord, 'key'>>,
-): string {
+export function identityOf(list: ListDefinition, record: RecordValues & { readonly key?: number }): string {
+  const { id, scalars, key } = record;
   if (list.identity.by === 'id') return String(id);
   const { timeAt, identifyingAt } = shapeOf(list);
   const text = scalars[timeAt];
@@ -219,12 +217,10 @@ export function identityOf(
   return JSON.stringify(identifyingAt.map(at => (at === timeAt ? time : scalars[at])));
 }
 
+type Hashed = RecordValues & { readonly content: Buffer };
+
 /** A record, or a connection whose name is its only scalar, from its JSON in the service's shape. Throws a SyntaxError or TypeError. */
-export function recordOfJson(
-  resource: string,
-  json: string,
-  ignored = nothingIgnored,
-): RecordValues & { readonly content: Buffer } {
+export function recordOfJson(resource: string, json: string, ignored = nothingIgnored): Hashed {
   if (resource === 'connections') {
     const connection = readWireConnection(json);
     const { id, name, extra } = connection;
@@ -241,7 +237,6 @@ export function isNormalRecord(list: ListDefinition, { id, scalars, arrays, extr
   const read = readOne(list, wireWriter(list, () => undefined)({ id, scalars, arrays, extra }));
   // A value of another kind was there before its field had a column.
   if (read === undefined) return true;
-  return (
-    read.extra?.length === extra.length && isDeepStrictEqual([read.scalars, read.arrays], [scalars, arrays])
-  );
+  const hasSameLength = read.extra?.length === extra.length;
+  return hasSameLength && isDeepStrictEqual([read.scalars, read.arrays], [scalars, arrays]);
 }
