@@ -66,12 +66,8 @@ export default command({
         if (isLast) sample.change('Salesforce');
         sample.wrongBy = day === wrongTotalOn ? wrongBy : 0;
         const aheadMs = at(day).getTime() - Date.now();
-        const order = {
-          config: { ...config, share: isLast ? share : null },
-          service,
-          logger,
-          clock: () => new Date(Date.now() + aheadMs),
-        };
+        const clock = () => new Date(Date.now() + aheadMs);
+        const order = { config: { ...config, share: isLast ? share : null }, service, logger, clock };
         const summary = await runOnce(order, context);
         context.exitCode = isLast || signal.aborted ? exitCodeAfter(summary, signal) : exitCodes.done;
         const text = isLast ? ending(summary, width, context) : lineOf(summary, width);

@@ -109,45 +109,21 @@ export const keptFlag = some(keptResources, 'only this');
 /** The settings that almost every command has. */
 export const mirrorSettings = ['database', 'labels', 'logLevel'] as const;
 
+const ofAddress = ['baseUrl', 'query', 'allowHttp', 'token', 'tokenFile', 'tokenCommand'] as const;
+const ofClient = ['headersFile', 'clientCertFile', 'clientKeyFile'] as const;
+const ofRequests = ['pageSize', 'concurrency', 'timeoutMs', 'giveUpAfterMs', 'maxRequestsPerSecond'] as const;
+
 /** The settings of commands that read the service. */
-export const serviceSettings = [
-  'baseUrl',
-  'query',
-  'allowHttp',
-  'token',
-  'tokenFile',
-  'tokenCommand',
-  'headersFile',
-  'clientCertFile',
-  'clientKeyFile',
-  'pageSize',
-  'concurrency',
-  'timeoutMs',
-  'giveUpAfterMs',
-  'maxRequestsPerSecond',
-  'maxPages',
-] as const;
+export const serviceSettings = [...ofAddress, ...ofClient, ...ofRequests, 'maxPages'] as const;
 
 /** The settings of commands that send pings and write metrics when they end. */
 export const notifierSettings = ['pingUrl', 'pingSuccessUrl', 'pingFailureUrl', 'metricsFile'] as const;
 
+const ofLists = ['fullEveryMs', 'saveEveryMs', 'maxRemovals', 'keepHistoryMs', 'ignoreFields'] as const;
+const ofRun = ['actor', 'deadlineMs', 'waitMs', 'trigger', 'share', 'shareSql', 'shareWithout'] as const;
+
 /** The settings of commands that bring the mirror up to date. */
-export const runSettings = [
-  ...serviceSettings,
-  'fullEveryMs',
-  'saveEveryMs',
-  'maxRemovals',
-  'keepHistoryMs',
-  'ignoreFields',
-  'actor',
-  'deadlineMs',
-  'waitMs',
-  'trigger',
-  'share',
-  'shareSql',
-  'shareWithout',
-  ...notifierSettings,
-] as const;
+export const runSettings = [...serviceSettings, ...ofLists, ...ofRun, ...notifierSettings] as const;
 
 /** True if a text is a length of time, for example `24h`, and no date. */
 export function isLength(text: string): boolean {

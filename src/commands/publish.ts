@@ -5,21 +5,12 @@ import type { OutputOf } from '../render/outputs.ts';
 import { command } from './command.ts';
 import { mirrorSettings, typed, yes } from './flags.ts';
 
+const login = ['clickhouseUrl', 'clickhouseUser', 'clickhousePassword', 'clickhousePasswordFile'] as const;
+const requests = ['allowHttp', 'timeoutMs', 'giveUpAfterMs', 'pingUrl'] as const;
+
 export default command({
   flags: { again: yes, replaceTenant: yes, printDdl: yes, cluster: typed('NAME') },
-  settings: [
-    'clickhouseUrl',
-    'clickhouseUser',
-    'clickhousePassword',
-    'clickhousePasswordFile',
-    'clickhouseDatabase',
-    'tenant',
-    'allowHttp',
-    'timeoutMs',
-    'giveUpAfterMs',
-    'pingUrl',
-    ...mirrorSettings,
-  ],
+  settings: [...login, 'clickhouseDatabase', 'tenant', ...requests, ...mirrorSettings],
   notifies: ({ printDdl }) => !printDdl,
   async run({ again, replaceTenant, printDdl, cluster, json }, context) {
     const { settings, config, stdout, line, signal, secrets, notifier } = context;

@@ -138,13 +138,14 @@ export function assertIsMirrorOf(database: string, wanted: Pick<ServiceConfig, '
 
 /** The service as a source of pages. If its token can't be read for the first one, the run is recorded, and each list says why. */
 export function openService(
-  { baseUrl, token, proxy, extraCa, headersFile, clientCertificate }: ServiceConfig,
+  { token, headersFile, ...address }: ServiceConfig,
   config: Config & Pick<ServiceOptions, 'see'>,
   { secrets }: Context,
   signal: AbortSignal,
   logger: Logger,
   observer?: Progress,
 ): Service {
+  const { proxy } = address;
   if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
   let timesRead = 0;
   let headers: FurtherHeaders = {};
@@ -157,10 +158,7 @@ export function openService(
   };
   return new Service({
     ...config,
-    baseUrl,
-    proxy,
-    extraCa,
-    clientCertificate,
+    ...address,
     headers: () => headers,
     tokenFrom: token.from,
     secrets,

@@ -35,13 +35,9 @@ export default command({
       if (!(error instanceof OtherShapeError) || error.code === 'mirror_too_old') throw error;
       logger.warn(loggedError(error), 'The mirror is not served until it is upgraded.');
     }
+    const about = { database, labels, maxAgeMs: maxAge, host, port, token: bearer };
     const server = await startServer({
-      database,
-      labels,
-      maxAgeMs: maxAge,
-      host,
-      port,
-      token: bearer,
+      ...about,
       readToken() {
         try {
           return fromFile();

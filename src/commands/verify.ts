@@ -62,17 +62,12 @@ async function verifyLive(context: Context, limit: number): Promise<LiveResult> 
   const differences: LiveResult['differences'][number][] = [];
   let differenceCount = 0;
   const logger = createLogger(config, context);
-  const order = {
-    config: { ...config, deadlineMs: null },
-    service,
-    full: true,
-    allowMassRemoval: true,
-    onPlannedChange(change: RecordChange) {
-      differenceCount++;
-      if (differenceCount <= limit) differences.push(differenceOf(change));
-    },
-    logger,
+  const onPlannedChange = (change: RecordChange) => {
+    differenceCount++;
+    if (differenceCount <= limit) differences.push(differenceOf(change));
   };
+  const whole = { full: true, allowMassRemoval: true, onPlannedChange };
+  const order = { ...whole, config: { ...config, deadlineMs: null }, service, logger };
   const summary = await runOnce(order, context);
   signal.throwIfAborted();
   const notes = summary.resources.flatMap(notesOn);
