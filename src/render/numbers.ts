@@ -53,10 +53,8 @@ export function told(value: unknown): string {
   if (Array.isArray(value)) return value.map(told).join(', ') || 'none';
   if (isObject(value)) {
     const members = Object.entries(value).filter(([, each]) => each !== 0 && each !== true);
-    const words = members.map(
-      ([name, each]) => `${name.replace(/[A-Z]/g, ' $&').toLowerCase()}: ${told(each)}`,
-    );
-    return words.join(', ') || 'none';
+    const spaced = (name: string) => name.replace(/[A-Z]/g, ' $&').toLowerCase();
+    return members.map(([name, each]) => `${spaced(name)}: ${told(each)}`).join(', ') || 'none';
   }
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return typeof value === 'number' ? count(value) : String(value ?? '–');

@@ -115,10 +115,8 @@ export function showOutputOf({ stories, wanted: _wanted, ...found }: MatchedReco
 /** One record for people: its fields, then the changes of each version, the newest first. */
 export function storyText({ resource, recordId, versions, versionCount }: RecordStory): string {
   const newest = versions[0] as StoryVersion;
-  const state =
-    newest.to === null
-      ? `unchanged since run ${atRun(newest.from)}`
-      : `gone since run ${atRun(newest.to)}; its last text was`;
+  const { from, to } = newest;
+  const state = to ? `gone since run ${atRun(to)}; its last text was` : `unchanged since run ${atRun(from)}`;
   const rest = versionCount - versions.length;
   const lines = [
     `${resource} ${recordId}, ${state}:`,

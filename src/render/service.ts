@@ -93,11 +93,8 @@ function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object {
     const at = (fact: string) => seen.get(`${resource} ${fact}`);
     const first = at('first_page');
     const maximum = at('page_size');
-    const size = {
-      type: 'integer',
-      default: at('default_page_size') ?? Math.min(50, Number(maximum ?? 50)),
-      maximum,
-    };
+    const usual = at('default_page_size') ?? Math.min(50, Number(maximum ?? 50));
+    const size = { type: 'integer', default: usual, maximum };
     const parameters = [
       { name: 'pageNo', in: 'query', schema: { type: 'integer', default: first, minimum: first } },
       { name: 'pageSize', in: 'query', schema: size },
@@ -111,9 +108,8 @@ function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object {
     const schema = { type: 'object', properties: { items, pagination }, required: ['items', 'pagination'] };
     const page = { description: 'A page.', content: { 'application/json': { schema } } };
     const statuses = ['401', String(at('beyond_end')), ...Object.keys(Object(at('failures')))];
-    const refusals = statuses
-      .filter(each => /^\d{3}$/.test(each))
-      .map(each => [each, { description: 'No page.' }]);
+    const refused = statuses.filter(each => /^\d{3}$/.test(each));
+    const refusals = refused.map(each => [each, { description: 'No page.' }]);
     const responses = { ...Object.fromEntries(refusals), 200: page };
     return { get: { operationId: resource, parameters, responses } };
   };

@@ -56,9 +56,8 @@ export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<U
     return `<col min="${at + 1}" max="${at + 1}" width="${width}" customWidth="1"/>`;
   });
   const write = (text: string, isLast = false) => sheet.push(strToU8(text), isLast);
-  write(
-    `${xml}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols>${widths.join('')}</cols><sheetData><row r="1">${heading.join('')}</row>`,
-  );
+  const head = `${xml}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols>${widths.join('')}</cols><sheetData><row r="1">${heading.join('')}</row>`;
+  write(head);
   let rowCount = 0;
   for (; batch.done !== true; batch = batches.next()) {
     const firstNumber = rowCount + 2;

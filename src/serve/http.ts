@@ -59,13 +59,12 @@ export function toHttpError(error: unknown): HttpError {
 
 /** Whether a client takes an answer that is packed with gzip, by its `Accept-Encoding`. */
 export function takesGzip(accepted: string | string[] = ''): boolean {
-  const weights = new Map(
-    String(accepted)
-      .toLowerCase()
-      .split(',')
-      .map(each => each.split(';').map(part => part.trim()))
-      .map(([coding = '', weight = 'q=1']) => [coding, Number(weight.replace(/^q=/, ''))]),
-  );
+  const codings = String(accepted).toLowerCase().split(',');
+  const weighted = codings.map(each => {
+    const [coding = '', weight = 'q=1'] = each.split(';').map(part => part.trim());
+    return [coding, Number(weight.replace(/^q=/, ''))] as const;
+  });
+  const weights = new Map(weighted);
   return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
 }
 

@@ -61,6 +61,7 @@ export function pageAddresses(database: string, maxAgeMs: number | null): readon
     return { ...parts, main: html`<section>${periodForm(days, timezone)}</section>${parts.main}` };
   });
   const choices = untilChanged(filterChoices);
+  const allChoices = (sqlite: Sqlite) => withoutCounts(browsables.map(each => choices(sqlite, each)));
   const own = (path: string, querystring: object, parts: Parts, more?: Partial<Address>): Address => {
     const make: Address['make'] = (sqlite, asked) =>
       page(requestUrl(asked).pathname.slice(1), parts(sqlite, asked));
@@ -85,21 +86,15 @@ export function pageAddresses(database: string, maxAgeMs: number | null): readon
       }),
     ),
     own('/search', querySchema(['q', 'page']), searchBody, { isLong: () => true }),
-    own(
-      '/changes',
-      changesQuery('page'),
-      (sqlite, asked) =>
-        changesBody(sqlite, withoutCounts(browsables.map(each => choices(sqlite, each))), asked),
-      { check: (_sqlite, { query }) => checkChanges(query), isLong: () => true },
-    ),
-    ...browsables.map(browsable =>
-      own(
-        `/${browsable.resource}`,
-        listQuery(browsable, 'page'),
-        (sqlite, asked) => listBody(sqlite, browsable, choices(sqlite, browsable), asked),
-        { check: (_sqlite, { query }) => void readFilter(query), isLong: isLongList },
-      ),
-    ),
+    own('/changes', changesQuery('page'), (sqlite, asked) => changesBody(sqlite, allChoices(sqlite), asked), {
+      check: (_sqlite, { query }) => checkChanges(query),
+      isLong: () => true,
+    }),
+    ...browsables.map(browsable => {
+      const body: Parts = (sqlite, asked) => listBody(sqlite, browsable, choices(sqlite, browsable), asked);
+      const check: Address['check'] = (_sqlite, { query }) => void readFilter(query);
+      return own(`/${browsable.resource}`, listQuery(browsable, 'page'), body, { check, isLong: isLongList });
+    }),
   ];
 }
 
@@ -230,12 +225,11 @@ function askedChanges(query: QueryString) {
 }
 
 function withoutCounts(all: readonly Choices[]): Choices {
-  return Object.fromEntries(
-    ['source', 'destination', 'kind'].map(name => {
-      const choices = all.flatMap(each => each[name] ?? []);
-      return [name, [...new Map(choices.map(each => [each.value, { ...each, count: null }])).values()]];
-    }),
-  );
+  const named = ['source', 'destination', 'kind'].map(name => {
+    const choices = all.flatMap(each => each[name] ?? []);
+    return [name, [...new Map(choices.map(each => [each.value, { ...each, count: null }])).values()]];
+  });
+  return Object.fromEntries(named);
 }
 
 function checkChanges(query: QueryString): void {

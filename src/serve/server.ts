@@ -40,11 +40,7 @@ export interface ServerOptions {
 }
 
 /** A server that takes requests until it is closed. */
-export interface RunningServer {
-  readonly url: string;
-  /** Takes no more requests, waits up to 8 seconds for those that are being answered, and ends. */
-  close(): Promise<void>;
-}
+export type RunningServer = Awaited<ReturnType<typeof listen>>;
 
 /**
  * Serves a mirror over HTTP until it is closed: its lists, changes and pages, health and metrics. What reads the mirror runs in threads, so
@@ -113,11 +109,8 @@ function addAddress(app: FastifyInstance, readers: Readers, address: Address, ty
     // A wrong request is refused in any case, so the answer is made first.
     const { body, revision } = await readers.page(path, { url, params, query }, options);
     // A cache can keep the answer for this client only, and must ask each time if it is still current.
-    reply.type(type).headers({
-      etag: `W/"${revision}"`,
-      'cache-control': 'private, no-cache',
-      vary: 'authorization',
-    });
+    const caching = { 'cache-control': 'private, no-cache', vary: 'authorization' };
+    reply.type(type).headers({ etag: `W/"${revision}"`, ...caching });
     const known = headers['if-none-match']?.split(',').map(opaque) ?? [];
     if (known.some(tag => tag === '*' || tag === `"${revision}"`)) return reply.code(304).send();
     return reply.send(body ?? undefined);
@@ -255,7 +248,8 @@ async function listen(app: FastifyInstance, { host, port }: ServerOptions, reade
   });
   return {
     url,
-    async close() {
+    /** Takes no more requests, waits up to 8 seconds for those that are being answered, and ends. */
+    async close(): Promise<void> {
       readers?.refuse();
       const timers = [
         setTimeout(() => readers?.endUnsent(), computeMsMax),
