@@ -38,6 +38,8 @@ export default command({
     const { keep: newest, keepDaily: daily, keepWeekly: weekly, keepMonthly: monthly } = rules;
     const counts = { newest, daily, weekly, monthly };
     const keep = Object.values(counts).some(each => each !== null) ? counts : null;
+    // A setting that can't be used comes before a flag.
+    void context.config;
     const given = [destination, check, copy, list].filter(each => each !== null);
     if (given.length !== 1 || (keep !== null && destination === null && list === null))
       throw new UsageError(
