@@ -350,8 +350,7 @@ test('a token file is read again when a token is refused, and refused tokens are
     /^docmirror_serve_refused_tokens_total 2$/m,
   );
   await wait(100);
-  own.cli.child.kill('SIGTERM');
-  const { stderr } = await own.cli.done;
+  const { stderr } = await own.end();
   const lines = stderr.split('\n').filter(line => line.startsWith('{'));
   const logged = lines.map(line => JSON.parse(line) as Record<string, unknown>);
   expect(logged.filter(({ msg }) => msg === 'A request gave a wrong token.')).toHaveLength(2);

@@ -15,6 +15,8 @@ export interface CliOptions {
   cwd?: string;
   /** Tells a command in the test's own process to stop. */
   signal?: AbortSignal;
+  /** Called with each piece of the output of a command in the test's own process. */
+  onOutput?: (text: string) => void;
   /** A process that takes longer is killed and its result is an error. */
   timeoutMs?: number;
   /** The folder of another program's package; the program of the sources is run if it is left out. */
@@ -46,7 +48,7 @@ export async function runCli(args: string[], options: CliOptions = {}): Promise<
   const path = program === undefined ? mainPath : join(program, programFolder, 'main.js');
   const { main } = (await import(/* @vite-ignore */ path)) as typeof import('../../src/commands/main.ts');
   await using _place = await inFolder(cwd ?? null);
-  const [stdout, stderr] = [new Collected(), new Collected()];
+  const [stdout, stderr] = [new Collected(options.onOutput), new Collected()];
   const code = await main(args, {
     environment: { ...inheritedEnv(), ...options.env },
     stdout,
@@ -81,9 +83,16 @@ async function inFolder(cwd: string | null): Promise<AsyncDisposable> {
 /** Keeps what is written. */
 class Collected extends Writable {
   readonly #chunks: Buffer[] = [];
+  readonly #onText: (text: string) => void;
+
+  constructor(onText: (text: string) => void = () => undefined) {
+    super();
+    this.#onText = onText;
+  }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.#chunks.push(chunk);
+    this.#onText(chunk.toString());
     done();
   }
 

@@ -1,33 +1,40 @@
-import { once } from 'node:events';
-import { type RunningCli, spawnCli } from './run-cli.ts';
+import { type CliResult, runCli } from './run-cli.ts';
 import type { Scene } from './scene.ts';
 
 export const servedToken = 'a-token-of-the-server';
 
 export interface Served extends AsyncDisposable {
   readonly url: string;
-  readonly cli: RunningCli;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** Tells the command to stop, and says how it ended. */
+  end(): Promise<CliResult>;
 }
 
-/** Serves a scene's mirror by the command line, on any free port. */
+/** Serves a scene's mirror by the command line in the test's own process, on any free port. */
 export async function serveScene(scene: Scene, ...args: string[]): Promise<Served> {
   const token = args.includes('--token-file') ? [] : ['--token', servedToken];
-  const cli = spawnCli(['serve', '--port', '0', ...token, ...args], {
+  const stop = new AbortController();
+  const began = Promise.withResolvers<string>();
+  const ended = runCli(['serve', '--port', '0', ...token, ...args], {
     env: { DOCMIRROR_DATABASE: scene.database, DOCMIRROR_LOG_LEVEL: 'warn' },
-    // It ends with its test, however long a browser takes for its pages on a busy machine.
-    timeoutMs: 300_000,
+    signal: stop.signal,
+    onOutput: began.resolve,
     ...(scene.program !== undefined && { program: scene.program }),
   });
-  const { stdout } = cli.child;
-  if (stdout === null) throw new Error('The server has no standard output.');
-  const [first] = await once(stdout, 'data');
-  const url = String(first).trim().split(' ').at(-1) ?? '';
+  const refused = ended.then(({ stderr }) => Promise.reject(new Error(`The server ended: ${stderr}`)));
+  const first = await Promise.race([began.promise, refused]);
+  const url = first.trim().split(' ').at(-1) ?? '';
+  const end = () => {
+    stop.abort();
+    return ended;
+  };
   return {
     url,
-    cli,
     get: (path, headers = {}) =>
       fetch(url + path, { headers: { authorization: `Bearer ${servedToken}`, ...headers } }),
-    [Symbol.asyncDispose]: () => cli[Symbol.asyncDispose](),
+    end,
+    async [Symbol.asyncDispose]() {
+      await end();
+    },
   };
 }
