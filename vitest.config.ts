@@ -1,4 +1,5 @@
 import { existsSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { configDefaults, defineConfig } from 'vitest/config';
 
@@ -14,6 +15,8 @@ const long = 'test/**/*.long.test.ts';
 // A disk makes each write of a mirror wait. The files of the short tests are small, and are in memory if it has room.
 const memory = '/dev/shm';
 const hasMemory = existsSync(memory) && statfsSync(memory).bavail * statfsSync(memory).bsize > 2 ** 30;
+// Each thread of a server loads some sixty files. What was compiled is kept until the program is built for the next tests.
+const compiled = join(import.meta.dirname, '.program', 'compiled');
 
 export default defineConfig({
   test: {
@@ -32,13 +35,22 @@ export default defineConfig({
           exclude: [...exclude, long],
           // No file of these keeps a state of its own: they share a worker, which loads the rooms once.
           isolate: false,
-          env: hasMemory ? { TMPDIR: memory } : {},
+          env: { CASES: 'some', NODE_COMPILE_CACHE: compiled, ...(hasMemory && { TMPDIR: memory }) },
           // They wait for the processes that they start: two workers more than two cores leave none idle.
           maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { name: 'long', include: [long], exclude, maxWorkers: '100%', sequence: { groupOrder: 1 } } },
+      {
+        test: {
+          name: 'long',
+          include: [long],
+          exclude,
+          env: { CASES: 'all' },
+          maxWorkers: '100%',
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { fullMirror } from '../store/verify/full-mirror.ts';
 import { tamper } from '../store/verify/tamper.ts';
+import { casesOf } from '../support/cases.ts';
 import { spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -209,7 +210,7 @@ test('copies nothing, holds no lock, and lets a run begin at any time', async ()
     for (const name of readdirSync(scene.folder)) names.add(name);
   }, 1);
   const codes: (number | null)[] = [];
-  for (const delayMs of [0, 60, 120, 200, 300]) {
+  for (const delayMs of casesOf([0, 60, 120, 200, 300], 2)) {
     const examined = spawnCli(['doctor', '--json'], { env: scene.env });
     await wait(delayMs);
     await using run = spawnCli(['sync'], { env: scene.env });
@@ -219,7 +220,7 @@ test('copies nothing, holds no lock, and lets a run begin at any time', async ()
     expect([0, 11], stdout).toContain(code);
   }
   clearInterval(watch);
-  expect(codes).toEqual([0, 0, 0, 0, 0]);
+  expect(codes.filter(code => code !== 0)).toEqual([]);
   const own =
     /^mirror\.sqlite(-wal|-shm|-journal|\.lock|\.lock-journal)?$|^[\da-f]{8}\.docmirror-unfinished(-journal)?$/;
   expect([...names].filter(name => !own.test(name))).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Ask } from '../../src/proof/window.ts';
+import { playsAll } from '../support/cases.ts';
 import { counted, type Entry, proven, type Service } from './play-proof.ts';
 
 // One record comes or goes while a list of a few pages is read: between any two answers, or between the statements that make one. An
@@ -80,6 +81,9 @@ function placesIn(count: number): number[] {
   return Array.from({ length: count }, (_, at) => at).filter(at => at % step === count % step);
 }
 
+/** A last page has each number of records, or one, four, seven and ten. */
+const lengthStep = playsAll ? 1 : 3;
+
 const scenes = [false, true].flatMap(isDown =>
   [false, true].flatMap(isKnown => [false, true].map(isDeduced => ({ isDown, isKnown, isDeduced }))),
 );
@@ -91,7 +95,7 @@ describe.each(scenes)('falling: $isDown, known: $isKnown, deduced totals: $isDed
       const faults: string[] = [];
       let played = 0;
       // A list of one record can be empty afterwards, which the next run decides.
-      for (let count = Math.max(2, (pages - 1) * largest + 1); count <= pages * largest; count++)
+      for (let count = Math.max(2, (pages - 1) * largest + 1); count <= pages * largest; count += lengthStep)
         for (const moment of moments)
           for (const place of [null, ...placesIn(count)])
             for (let answer = 1; ; answer++) {
@@ -101,7 +105,7 @@ describe.each(scenes)('falling: $isDown, known: $isKnown, deduced totals: $isDed
               if (fault !== null) faults.push(fault);
             }
       expect({ count: faults.length, some: faults.slice(0, 3) }).toEqual({ count: 0, some: [] });
-      expect(played).toBeGreaterThan(300);
+      expect(played).toBeGreaterThan(300 / lengthStep);
     },
   );
 });

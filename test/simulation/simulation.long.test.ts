@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { Disk } from './disk.ts';
 import { habitsDrawn } from './draw-paginator.ts';
 import { expectNoneBroken } from './play-seeds.ts';
+import './simulation.test.ts';
 
 const disk = new Disk();
 afterAll(() => disk[Symbol.dispose]());

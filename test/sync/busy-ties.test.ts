@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../examples/sample-service/random.ts';
+import { casesOf } from '../support/cases.ts';
 import {
   endsOf,
   type LongList,
@@ -41,14 +42,17 @@ async function setBusyList(order: Order, seed: number): Promise<LongList & { cha
   return { ...scene, change };
 }
 
-test.each([
+/** The order of a list, the changes an answer, and the most readings of a night. */
+const busy = [
   ['by time, the oldest first', 0.1, 2.3],
   ['by time, the newest first', 0.1, 2.3],
   ['by time, the oldest first', 0.3, 2.6],
   ['by time, the newest first', 0.3, 2.6],
   ['by time, the oldest first', 0.6, 3],
   ['by time, the newest first', 0.6, 3],
-] as const)(
+] as const;
+
+test.each(casesOf(busy, 3))(
   'each night is proven although small pages end between exports of one time: %s, %d changes an answer',
   async (order, rate, times) => {
     await using scene = await setBusyList(order, 7);

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { casesOf } from '../support/cases.ts';
 import { honestKinds, honestNights } from '../support/honest-nights.ts';
 import { stored } from '../support/in-process.ts';
 
-test.each(Object.entries(honestKinds))(
+test.each(casesOf(Object.entries(honestKinds), 2))(
   'an honest list ends each of eight nights with 0: %s',
   async (_name, kind) => {
     const worst = { still: 0, removed: 0 };

@@ -7,6 +7,7 @@ import { listOf, type ResourceName } from '../../src/contract/lists.ts';
 import { parsePiece, piecesOf } from '../../src/contract/page.ts';
 import { Secrets } from '../../src/service/secrets.ts';
 import { savedState, writeState } from '../../src/store/write/sync-state.ts';
+import { playsAll } from '../support/cases.ts';
 import { syncScene } from '../support/in-process.ts';
 import { expectExactMirror, expectSound } from '../support/oracle.ts';
 import { sqlite, temporaryFolder } from '../support/run-cli.ts';
@@ -83,7 +84,7 @@ describe.each<ResourceName>(['document-exports', 'collections', 'webhooks'])('th
         }
         expectSound(remembers);
       }),
-      { numRuns: 4 },
+      { numRuns: playsAll ? 4 : 2 },
     );
   });
 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { openForWriting } from '../../../src/store/file/open-to-write.ts';
 import { noteAllReturns } from '../../../src/store/tables/ever.ts';
 import { erase } from '../../../src/store/write/erase.ts';
+import { playsAll } from '../../support/cases.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
 import { setScene } from '../../support/scene.ts';
@@ -95,9 +96,9 @@ test.each(Object.keys(views) as List[])(
         expect(notedAnew(scene.database, list)).toEqual(byRuns);
         if (seen.some((night, at) => night.length < (seen[at - 1]?.length ?? 0))) removals += 1;
       }),
-      { numRuns: 12, interruptAfterTimeLimit: 60_000 },
+      { numRuns: playsAll ? 12 : 5, interruptAfterTimeLimit: 60_000 },
     );
-    expect(removals).toBeGreaterThan(2);
+    if (playsAll) expect(removals).toBeGreaterThan(2);
   },
 );
 

@@ -1,0 +1,1 @@
+import './one-change.test.ts';

@@ -1,0 +1,1 @@
+import './whole-file.test.ts';

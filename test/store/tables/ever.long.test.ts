@@ -1,0 +1,1 @@
+import './ever.test.ts';

@@ -1,0 +1,1 @@
+import './rows-thread.test.ts';

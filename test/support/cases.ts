@@ -1,0 +1,10 @@
+/**
+ * Whether tests of many cases play all of them, as `npm run test:long` does, or some, as `npm test` does. Such a file has another one beside
+ * it, which imports it: the tests of `x.test.ts` are played with all cases by `x.long.test.ts`.
+ */
+export const playsAll: boolean = process.env.CASES === 'all';
+
+/** All cases, or each one in so many of them, from the first on. */
+export function casesOf<Case>(all: readonly Case[], oneIn: number): readonly Case[] {
+  return playsAll ? all : all.filter((_, at) => at % oneIn === 0);
+}

@@ -1,0 +1,1 @@
+import './altered-mirror.test.ts';

@@ -1,0 +1,1 @@
+import './busy-ties.test.ts';

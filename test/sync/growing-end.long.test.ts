@@ -1,0 +1,1 @@
+import './growing-end.test.ts';

@@ -1,0 +1,1 @@
+import './nights.test.ts';

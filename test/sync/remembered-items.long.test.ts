@@ -1,0 +1,1 @@
+import './remembered-items.test.ts';

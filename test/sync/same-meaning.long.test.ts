@@ -1,0 +1,1 @@
+import './same-meaning.test.ts';

@@ -1,0 +1,1 @@
+import './unstable-orders.test.ts';
