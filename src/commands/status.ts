@@ -51,9 +51,8 @@ export default command({
         return { ...mirrorStatusOf(mirror, [], null, nowMs, null), state: 'unreadable', why };
       }
     });
-    const isTooOld = rows.some(({ resources }) =>
-      resources.some(list => maxAgeMs !== null && !isListFresh(list, nowMs, maxAgeMs)),
-    );
+    const lists = rows.flatMap(({ resources }) => resources);
+    const isTooOld = maxAgeMs !== null && lists.some(list => !isListFresh(list, nowMs, maxAgeMs));
     if (isTooOld || (strict && rows.some(isFault))) context.exitCode = exitCodes.difference;
     else if (rows.some(({ state }) => state === 'unreadable')) context.exitCode = exitCodes.failed;
     if (format === 'prometheus') {

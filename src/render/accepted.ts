@@ -3,9 +3,8 @@ import type { Acceptance } from '../store/tables/accepted.ts';
 import { instant } from './numbers.ts';
 
 /** An acceptance in a line: what, since when, who, until when, and why. */
-export function acceptedLine(acceptance: Acceptance): string {
-  const { id, resource, code, rejectedRecordId, atMost, until, why, actor, acceptedAt, withdrawnAt } =
-    acceptance;
+export function acceptedLine(each: Acceptance): string {
+  const { id, resource, code, rejectedRecordId, atMost, until, why, actor, acceptedAt, withdrawnAt } = each;
   const what = [
     `${resource}: ${code} ${withdrawnAt === null ? 'is' : 'was'} accepted`,
     rejectedRecordId !== null && `for rejected record ${rejectedRecordId}`,

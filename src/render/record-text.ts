@@ -34,11 +34,10 @@ export function shownFieldsOf(resource: string, record: string | null, textMax =
     .map(([name, value]) => {
       const kind = fieldsOf(resource).find(field => field.name === name)?.kind ?? '';
       const references = kind.startsWith('connection') ? [value].flat() : [];
-      const connections = references.flatMap(each =>
-        isObject(each) && typeof each.id === 'number'
-          ? [{ id: each.id, text: printable(words(each, textMax > briefMax)) }]
-          : [],
-      );
+      const connections = references.flatMap(each => {
+        if (!isObject(each) || typeof each.id !== 'number') return [];
+        return [{ id: each.id, text: printable(words(each, textMax > briefMax)) }];
+      });
       return { name: printable(name), text: shown(resource, name, value, textMax), connections };
     })
     .filter(({ text }) => text !== '');

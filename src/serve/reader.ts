@@ -14,8 +14,9 @@ import { freshnessNow } from './probes.ts';
 /** What a thread gets when it starts. */
 export interface ReaderData {
   readonly database: string;
-  /** A list is too old after this, in milliseconds; null if none ever is. */
+  /** A list without a completed run for longer than this is stale, in milliseconds; null if no list ever is. */
   readonly maxAgeMs: number | null;
+  /** Of all metrics; if there are none, those of the mirror's newest run. */
   readonly labels: Readonly<Record<string, string>>;
   readonly trigger: string | null;
   /** True if it leaves the processor to others. */

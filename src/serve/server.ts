@@ -18,17 +18,13 @@ import {
 import { type Families, labelledFigures, metricsText } from './metrics.ts';
 import { fileAddresses, pageAddresses, requestUrl } from './pages.ts';
 import { freshnessNow, healthOf, lastKnown, type ProbeSource } from './probes.ts';
+import type { ReaderData } from './reader.ts';
 import { type Readers, readersOf } from './readers.ts';
 
 /** The mirror that is served, and the address. */
-export interface ServerOptions {
-  readonly database: string;
-  /** Of all metrics; if there are none, those of the mirror's newest run. */
-  readonly labels: Readonly<Record<string, string>>;
+export interface ServerOptions extends Pick<ReaderData, 'database' | 'labels' | 'maxAgeMs'> {
   /** The trigger of future runs, if it is neither `manual` nor `schedule`. */
   readonly trigger?: string | null;
-  /** A list without a completed run for longer than this is stale, in milliseconds; null if no list ever is. */
-  readonly maxAgeMs: number | null;
   readonly metrics?: Families;
   readonly host: string;
   /** 0 takes any free port. */

@@ -38,28 +38,23 @@ export function faultsOf(list: ListEnd): ListFault[] {
   if (status === 'partial' && completeness === null)
     return [{ state: 'withheld', words: 'records replaced', detail: null }];
   const ofRecords = ['record_rejected', 'removals_withheld'];
-  const isUnproven =
-    completeness === 'unproven' && (open === null || open.some(code => !ofRecords.includes(code)));
-  const isRejected = rejected > 0 && (open === null || open.includes('record_rejected'));
-  return [
-    ...(isUnproven ? [{ state: 'unproven' as const, words: 'unproven', detail: null }] : []),
-    ...(isRejected ? [{ state: 'rejected' as const, words: 'records rejected', detail: rejected }] : []),
-    ...(removalsWithheld > 0
-      ? [{ state: 'withheld' as const, words: 'removals withheld', detail: removalsWithheld }]
-      : []),
-  ];
+  const isOpen = open === null || open.some(code => !ofRecords.includes(code));
+  const faults: ListFault[] = [];
+  if (completeness === 'unproven' && isOpen)
+    faults.push({ state: 'unproven', words: 'unproven', detail: null });
+  if (rejected > 0 && (open === null || open.includes('record_rejected')))
+    faults.push({ state: 'rejected', words: 'records rejected', detail: rejected });
+  if (removalsWithheld > 0)
+    faults.push({ state: 'withheld', words: 'removals withheld', detail: removalsWithheld });
+  return faults;
 }
 
 /** The verdict in a few words, with numbers. The view adds the reason or the error's message. */
 export function verdictText(last: ListEnd | null): string {
   if (last === null) return 'never synced';
+  if (last.status === 'completed') return `complete: ${last.completeness}`;
   const [first, ...others] = faultsOf(last);
-  if (first === undefined)
-    return last.status === 'completed'
-      ? `complete: ${last.completeness}`
-      : last.open?.length === 0
-        ? `${last.completeness}, accepted`
-        : last.status;
+  if (first === undefined) return last.open?.length === 0 ? `${last.completeness}, accepted` : last.status;
   const shown = first.state === 'unproven' ? [first] : [first, ...others];
   return shown.map(({ words, detail }) => (detail === null ? words : `${words}: ${detail}`)).join(', ');
 }

@@ -104,9 +104,8 @@ export class MirrorState {
 
 /** The error if an ended version has another text than a record. */
 export function notARecord(versionId: number | null): MirrorFileError {
-  return new MirrorFileError(
-    `record_history ${versionId} contains a text that is not a record. "docmirror verify" shows what else is wrong.`,
-  );
+  const what = `record_history ${versionId} contains a text that is not a record.`;
+  return new MirrorFileError(`${what} "docmirror verify" shows what else is wrong.`);
 }
 
 /** Why the state after a run can't be read, in words; null if it can. */
