@@ -95,9 +95,8 @@ export function readNote(written: string): Note {
   const isWhole = signatures.every(({ signature }) => signature.length > 0);
   // The comparison refuses a line of another form, base64 without its padding, and spare bits.
   if (isWhole && noteText(note) === written) return note;
-  throw new MalformedError(
-    'A signature line is "— name signature", the signature in base64, with nothing else.',
-  );
+  const form = 'A signature line is "— name signature", the signature in base64, with nothing else.';
+  throw new MalformedError(form);
 }
 
 /** Checks the signatures of a note by one key: `forged` if a line names the key and is not by it, `absent` if no line names it. */
@@ -158,7 +157,6 @@ function readKey(pem: string, part: 'private' | 'public', read: (pem: string) =>
     throw new MalformedError("The key can't be read: it is damaged.", { cause });
   }
   if (key.asymmetricKeyType === 'ed25519') return key;
-  throw new MalformedError(
-    `The key is of type ${key.asymmetricKeyType}; an Ed25519 key is needed, as "docmirror audit keygen FILE" makes one.`,
-  );
+  const other = `The key is of type ${key.asymmetricKeyType}; an Ed25519 key is needed, as "docmirror audit keygen FILE" makes one.`;
+  throw new MalformedError(other);
 }

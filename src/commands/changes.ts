@@ -67,11 +67,8 @@ export default command({
     const isTaken = await deliver(said(), rows, given, context);
     if (nextFile === null) return;
     // A cursor says that all before it was delivered.
-    if (!isTaken)
-      throw new DocmirrorError(
-        'output_failed',
-        'Standard output was closed before all changes were written, so --next was not written.',
-      );
+    const closed = 'Standard output was closed before all changes were written, so --next was not written.';
+    if (!isTaken) throw new DocmirrorError('output_failed', closed);
     writeWhole(nextFile, positionText(sqlite, next));
   },
 });

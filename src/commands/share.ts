@@ -28,11 +28,10 @@ export default command({
     const sql = given.sql === null ? readShareSql(config.shareSql) : readShareSql(given.sql, '--sql');
     const ofSettings = config.shareWithout;
     const asked = [...without, ...(withoutHistory ? ['history'] : [])].sort();
-    const selected = asked.length === 0 ? ofSettings : asked;
+    const chosen = asked.length === 0 ? ofSettings : asked;
     const path = shareTarget(target, 'FILE');
     const isOfRuns = config.share !== null && path === shareTarget(config.share, setting);
-    const isOther =
-      selected.join() !== ofSettings.join() || sql?.text !== readShareSql(config.shareSql)?.text;
+    const isOther = chosen.join() !== ofSettings.join() || sql?.text !== readShareSql(config.shareSql)?.text;
     const undone = `${path} is what DOCMIRROR_SHARE names, so the next run would make it by the settings again. Set DOCMIRROR_SHARE_WITHOUT or DOCMIRROR_SHARE_SQL, or name another file.`;
     if (isOfRuns && isOther) throw new UsageError(undone);
     line.work('making the share');
@@ -41,7 +40,7 @@ export default command({
     const mirror = await whenFree(waitMs, signal, () => SqliteMirror.open(database, { signal }));
     try {
       await mirror.recordDeadRuns();
-      return await makeShareApart({ database, path, ...selectionOf(selected), sql, signal });
+      return await makeShareApart({ database, path, ...selectionOf(chosen), sql, signal });
     } finally {
       mirror.close();
     }

@@ -177,10 +177,8 @@ export function schedule(text: string): string {
   for (const [at, field] of fields.entries()) {
     const values = counts[at] ?? Number.POSITIVE_INFINITY;
     const step = field.split(',').find(part => Number(/\/(\d+)$/.exec(part)?.[1]) > values);
-    if (step !== undefined)
-      throw new Error(
-        `the step of ${step} is longer than its field, which has ${values} values, so it would never be taken; use several times, as in "0 0,3,6 * * *"`,
-      );
+    const tooLong = `the step of ${step} is longer than its field, which has ${values} values, so it would never be taken; use several times, as in "0 0,3,6 * * *"`;
+    if (step !== undefined) throw new Error(tooLong);
   }
   return text;
 }
@@ -223,10 +221,8 @@ export function ignoreFields(text: string): Readonly<Partial<Record<ResourceName
     const list = lists.find(({ resource }) => resource === name);
     const none = `there is no list ${JSON.stringify(name)}; expected one of ${resourceNames.join(', ')} before the point`;
     if (list === undefined) throw new Error(none);
-    if (field === 'id' || list.fields.some(known => known.name === field))
-      throw new Error(
-        `${list.resource}.${field} always counts, because it is a field of the contract; only a field without a column (in _extra) can be ignored`,
-      );
+    const always = `${list.resource}.${field} always counts, because it is a field of the contract; only a field without a column (in _extra) can be ignored`;
+    if (field === 'id' || list.fields.some(known => known.name === field)) throw new Error(always);
     named[list.resource] = [...new Set([...(named[list.resource] ?? []), field])].sort();
   }
   return named;

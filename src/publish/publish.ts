@@ -52,11 +52,9 @@ export async function publish(open: () => PublishSource, target: ClickHouse, opt
       return { tenant, mirrorId, fromRunId, throughRunId: through, runs: runs.length, rows, changes };
     }
     using now = open();
+    const differs = `ClickHouse at ${target.options.url} does not have what the mirror of ${tenant} has. ${differences.join('; ')}. "docmirror verify" says whether the mirror is sound; then publish with --again, and if that is not enough with --again --replace-tenant.`;
     if (overtaken === overtakenMax || (now.runs().at(-1)?.runId ?? 0) <= through)
-      throw new DocmirrorError(
-        'publication_differs',
-        `ClickHouse at ${target.options.url} does not have what the mirror of ${tenant} has. ${differences.join('; ')}. "docmirror verify" says whether the mirror is sound; then publish with --again, and if that is not enough with --again --replace-tenant.`,
-      );
+      throw new DocmirrorError('publication_differs', differs);
   }
 }
 
@@ -151,10 +149,8 @@ const newestRuns = `
 
 /** The last run of this mirror that is complete in ClickHouse, or 0. Throws a UsageError if rows are of another mirror, or of lost runs. */
 async function lastPublishedRun(target: ClickHouse, tenant: string, source: PublishSource): Promise<number> {
-  const refusal = (why: string) =>
-    new UsageError(
-      `The tenant ${tenant} was published ${why}. Give another --tenant, or replace all its rows with --again --replace-tenant.`,
-    );
+  const advice = 'Give another --tenant, or replace all its rows with --again --replace-tenant.';
+  const refusal = (why: string) => new UsageError(`The tenant ${tenant} was published ${why}. ${advice}`);
   const published = await target.ask(newestRuns, { tenant });
   let newest = 0;
   for (const [mirrorId = '', ...numbers] of published) {
@@ -164,10 +160,8 @@ async function lastPublishedRun(target: ClickHouse, tenant: string, source: Publ
       throw refusal(`by another mirror, ${mirrorId}. This one is ${source.mirrorId}`);
     if (loss?.kind === 'rebuilt')
       throw refusal(`up to run ${runId}, and the mirror was rebuilt since ("sync --rebuild")`);
-    if (loss !== null)
-      throw refusal(
-        `up to a run ${runId} of ${new Date(startedAtMs).toISOString()}, which this mirror does not know: it was restored to an earlier run`,
-      );
+    const unknown = `up to a run ${runId} of ${new Date(startedAtMs).toISOString()}, which this mirror does not know: it was restored to an earlier run`;
+    if (loss !== null) throw refusal(unknown);
     newest = runId;
   }
   return newest;

@@ -107,10 +107,8 @@ export function assertShareOf(database: string, path: string): void {
   // A backup of 0.5 has no key. The mirror got another one with its next upgrade, so no hash is the same.
   const hasOtherKey = shared.size === 0 && restored !== undefined && (shared.upgradedAt ?? -1) >= restored;
   if (shared.size === restored || hasOtherKey) return;
-  throw new RefusedFileError(
-    `${path} has other runs of this mirror than ${database}: the newest run that both have is ${shared.runId}. So another machine, or an older copy, has gone on with the same mirror. Nothing was changed; stop one of the two. If this one goes on, remove the share.`,
-    { code },
-  );
+  const diverged = `${path} has other runs of this mirror than ${database}: the newest run that both have is ${shared.runId}. So another machine, or an older copy, has gone on with the same mirror. Nothing was changed; stop one of the two. If this one goes on, remove the share.`;
+  throw new RefusedFileError(diverged, { code });
 }
 
 /** Does some work on a file over a connection of its own: a connection can copy text of pages that it has read into new ones. */
