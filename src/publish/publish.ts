@@ -113,14 +113,12 @@ async function insertAll(
   return rowCount;
 }
 
+const sums = publishedTables.map(({ resource, name }) => {
+  return `SELECT '${resource}', toString(count()), toString(sumWithOverflow(content)) FROM ${name} FINAL WHERE tenant = {tenant:String}`;
+});
+const changesCount = `SELECT '${changesTable.name}', toString(count()), '0' FROM ${changesTable.name} FINAL WHERE tenant = {tenant:String} AND run_id > {after:Int64} AND run_id <= {through:Int64}`;
 /** One query, so that all results are from one moment. Values of other types are turned into texts. */
-const comparison = [
-  ...publishedTables.map(
-    ({ resource, name }) =>
-      `SELECT '${resource}', toString(count()), toString(sumWithOverflow(content)) FROM ${name} FINAL WHERE tenant = {tenant:String}`,
-  ),
-  `SELECT '${changesTable.name}', toString(count()), '0' FROM ${changesTable.name} FINAL WHERE tenant = {tenant:String} AND run_id > {after:Int64} AND run_id <= {through:Int64}`,
-].join('\nUNION ALL\n');
+const comparison = [...sums, changesCount].join('\nUNION ALL\n');
 
 /** Says how the rows and sums of a tenant differ from the mirror after a run. There can be more changes than were sent: mirrors forget. */
 async function compare(

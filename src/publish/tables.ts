@@ -19,13 +19,12 @@ const instant = "DateTime64(3, 'UTC')";
 /** The tables that contain the versions of the rows of the lists and of the connections, and for each the view of the current ones. */
 export const publishedTables = kept.map(({ resource, table: view, fields }) => {
   // A later contract can add to them.
-  const own: Columns = Object.fromEntries(
-    fields.map(({ kind, name, column }) => {
-      if (kind === 'texts') return [name, 'Array(String)'];
-      if (kind === 'connections') return [`${column}s`, 'Array(Nullable(Int64))'];
-      return [column, kind === 'text' ? 'Nullable(String)' : 'Nullable(Int64)'];
-    }),
-  );
+  const typed = fields.map(({ kind, name, column }) => {
+    if (kind === 'texts') return [name, 'Array(String)'];
+    if (kind === 'connections') return [`${column}s`, 'Array(Nullable(Int64))'];
+    return [column, kind === 'text' ? 'Nullable(String)' : 'Nullable(Int64)'];
+  });
+  const own: Columns = Object.fromEntries(typed);
   const shown: Columns = {
     ...tenant,
     id: 'Int64',
@@ -102,10 +101,10 @@ AS ${quoted(database)}.${quoted(local(name))}
 ENGINE = Distributed(${shards}, cityHash64(tenant))`;
   });
   const additions = publishedTables.flatMap(({ name, fields }) => {
-    const columns = columnTexts(fields)
-      .map(column => `ADD COLUMN IF NOT EXISTS ${column}`)
-      .join(',\n  ');
-    return [...new Set([local(name), name])].map(each => `ALTER TABLE ${of(each)}\n  ${columns}`);
+    const columns = columnTexts(fields).map(column => `ADD COLUMN IF NOT EXISTS ${column}`);
+    return [...new Set([local(name), name])].map(
+      each => `ALTER TABLE ${of(each)}\n  ${columns.join(',\n  ')}`,
+    );
   });
   const views = publishedTables.map(
     ({ name, view, shown }) =>
@@ -113,13 +112,8 @@ ENGINE = Distributed(${shards}, cityHash64(tenant))`;
 SELECT ${Object.keys(shown).join(', ')}
 FROM ${quoted(database)}.${quoted(name)} FINAL`,
   );
-  return [
-    `CREATE DATABASE IF NOT EXISTS ${quoted(database)}${onCluster}`,
-    ...tables,
-    ...(cluster === null ? [] : distributed),
-    ...additions,
-    ...views,
-  ];
+  const begin = `CREATE DATABASE IF NOT EXISTS ${quoted(database)}${onCluster}`;
+  return [begin, ...tables, ...(cluster === null ? [] : distributed), ...additions, ...views];
 }
 
 function columnTexts(columns: Columns): string[] {

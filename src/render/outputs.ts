@@ -156,10 +156,7 @@ const liveDifference = object({
   fields: list(object({ field: text(), mirror: anything(), service: anything() })),
 });
 const live = { isProven: yesOrNo(), notes, differenceCount, differences: list(liveDifference) };
-const keptBy = oneOf(
-  ['hash', 'sum', 'nothing'],
-  'how that receipt covers what was left; only `hash` is compared',
-);
+const covering = 'how that receipt covers what was left; only `hash` is compared';
 const verify = object({
   ok: yesOrNo('no difference; with `--live`, all could be compared, too'),
   path,
@@ -169,7 +166,7 @@ const verify = object({
   runCount: whole(),
   receiptCount: whole(),
   prunedBefore: orNull(time('versions that ended before were deleted')),
-  prunedKept: orNull(keptBy),
+  prunedKept: orNull(oneOf(['hash', 'sum', 'nothing'], covering)),
   rebuiltAfterRunId: orNull(whole('what it and earlier runs changed is not recomputed')),
   erasedCount: whole(),
   otherObjects: list(object({ type: text(), name: text() }), 'made by others; no difference'),
@@ -192,6 +189,7 @@ const manifest = {
   docmirrorVersion,
   at: time(),
 };
+const keepRule = text('`newest`, `daily`, `weekly` or `monthly`');
 const listedBackup = object({
   ...partial(manifest),
   path,
@@ -199,9 +197,7 @@ const listedBackup = object({
   isSound: orNull(yesOrNo('it has its SHA-256; null if not checked')),
   ageMs: orNull(whole('time since it was made')),
   state: orNull(text('`ok`, `too old`, `in the future`, `altered`, `missing`, `no manifest`; null if older')),
-  keptBy: optional(
-    list(text('`newest`, `daily`, `weekly` or `monthly`'), 'the rules that keep it; with `--keep…`'),
-  ),
+  keptBy: optional(list(keepRule, 'the rules that keep it; with `--keep…`')),
 });
 const listedCopy = object({ path, at: time(), bytes, canGoFrom: time() }, 'from before an upgrade');
 const madeBackup = { path, ...manifest, removed: list(text(), 'older copies') };

@@ -30,12 +30,10 @@ export function searchRecords(sqlite: Sqlite, text: string, place: { offset: num
   const hits = `SELECT resource, id, record, isRemoved FROM (${parts.join(' UNION ALL ')})
     ORDER BY isExact DESC, isRemoved, place DESC, time DESC, id DESC LIMIT @limit OFFSET @offset`;
   type Hit = Omit<FoundRecord, 'ownId'> & { readonly isRemoved: number };
-  return allRows<Hit>(sqlite, hits, values).map(
-    (hit): SearchHit =>
-      hit.isRemoved === 1
-        ? { ...hit, ownId: null, isRemoved: true }
-        : { ...recordReader(sqlite, hit.resource)(hit.id), isRemoved: false },
-  );
+  return allRows<Hit>(sqlite, hits, values).map((hit): SearchHit => {
+    if (hit.isRemoved === 1) return { ...hit, ownId: null, isRemoved: true };
+    return { ...recordReader(sqlite, hit.resource)(hit.id), isRemoved: false };
+  });
 }
 
 /** A value that a filter can have, what people call it, and how many records have it; null if that is not counted. */

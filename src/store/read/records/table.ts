@@ -77,11 +77,9 @@ function cellsReader(state: MirrorState, resource: string, withNames: boolean) {
     columns: fields.flatMap(cellsOf).filter(({ isName }) => withNames || !isName),
     of(values: RecordValues): CellValue[] {
       const further = JSON.parse(values.extra ?? '{}');
-      const found = [
-        ...values.scalars,
-        // An array that does not fit its rows, or is null, is among the further fields.
-        ...values.arrays.map((array, at) => ((arrays[at]?.name ?? '') in further ? null : array)),
-      ];
+      // An array that does not fit its rows, or is null, is among the further fields.
+      const held = values.arrays.map((array, at) => ((arrays[at]?.name ?? '') in further ? null : array));
+      const found = [...values.scalars, ...held];
       return fields.flatMap(({ kind }, at): CellValue[] => {
         const value = found[at] ?? null;
         if (!withNames || !kind.startsWith('connection')) return [value];
