@@ -173,7 +173,7 @@ async function write(
   try {
     const written = await apply(stage, read, removals, ending, signal);
     if (written.kind === 'written') {
-      const hasGrown = written.resumable > (read.toResume?.older.length ?? 0);
+      const hasGrown = written.resumable > stage.older.length;
       const pause = endedBy instanceof Pause ? { hasGrown } : null;
       return { kind: 'done', found, result: { outcome: written.outcome, pause, fault: null }, endedBy };
     }

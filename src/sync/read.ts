@@ -10,9 +10,14 @@ import type { KeyOrder } from '../proof/order.ts';
 import { overlapOf } from '../proof/plan.ts';
 import { prove } from '../proof/prove.ts';
 import { type Answer, isOfRun } from '../proof/window.ts';
-import { answersIn } from '../store/write/resume-log.ts';
 import type { Stage } from '../store/write/stage.ts';
-import { type GrowingEnd, nothingLearnt, type ReadList, type SyncState } from '../store/write/sync-state.ts';
+import {
+  answersIn,
+  type GrowingEnd,
+  nothingLearnt,
+  type ReadList,
+  type SyncState,
+} from '../store/write/sync-state.ts';
 import { drive } from './drive.ts';
 import { type FirstPage, getFirstPage, pagesStated, seeFirstPage, stillServed } from './first-page.ts';
 import { type Done, type Failed, type ListRun, type ReadSoFar, type Refused, tooManyPages } from './task.ts';
@@ -113,7 +118,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   const result = {
     ...{ proof, answers, firstPageNo, pageSize, servedSize: first.served },
     readSince: readSince(answersInUse(proof), begunAtMs),
-    toResume: endedBy === null ? null : { older, totalBefore },
+    toResume: endedBy === null ? null : { totalBefore },
   };
   return { kind: 'done', found, result, endedBy };
 }

@@ -8,9 +8,8 @@ import { rangesOf } from './compact-sets.ts';
 import { ConnectionNames, type Saying } from './connections.ts';
 import { type KnownPage, pageCheck } from './known-items.ts';
 import { transact } from './mirror.ts';
-import { resumable } from './resume-log.ts';
 import type { Stage } from './stage.ts';
-import { type NotedPages, type ReadList, type SavedState, writeState } from './sync-state.ts';
+import { type NotedPages, type ReadList, resumable, type SavedState, writeState } from './sync-state.ts';
 
 /** The rows of the records of a page; null for a record that has no row. */
 type RowsOfPage = (page: PageItems) => readonly (number | null)[];
@@ -47,7 +46,7 @@ function nextState(
   // If there is a rest to read, what was known stays, because the next run might read it.
   const notes = new PageNotes(stage, rowsOf, toResume !== null);
   if (toResume !== null) {
-    const answers = resumable(proof, toResume.older).filter(({ digest }) => notes.add(digest));
+    const answers = resumable(proof, stage.older).filter(({ digest }) => notes.add(digest));
     const { totalBefore } = toResume;
     const planned = proof.planned === null ? {} : { planned: proof.planned };
     const next = { firstPageNo, pageSize, totalBefore, ...planned, answers };

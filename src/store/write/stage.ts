@@ -24,9 +24,8 @@ import { type ListSql, listSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
 import { Records } from './records.ts';
 import { RejectedRecords } from './rejected.ts';
-import type { LoggedAnswer } from './resume-log.ts';
 import { SharedKeys } from './shared-keys.ts';
-import type { SyncState } from './sync-state.ts';
+import type { LoggedAnswer, SyncState } from './sync-state.ts';
 
 /** A page that was read in this run. */
 interface ParsedPage extends Pick<ItemsRead, 'pieces'> {
@@ -68,8 +67,9 @@ export class Stage {
   /** What follows from the answers so far; null if nobody has asked since the last one. */
   #reconciliation: Reconciliation | null = null;
   #absentRows: readonly AbsentRow[] | null = null;
-  /** Answers of an earlier run that were not asked for yet, by their addresses; with numbers below those of this run. */
-  readonly #older = new Map<string, LoggedAnswer & Pick<Answer, 'asked'>>();
+  /** Answers of an earlier run with which this one goes on; and by their addresses, with numbers below those of this run. */
+  older: readonly LoggedAnswer[] = [];
+  readonly #olderAt = new Map<string, LoggedAnswer & Pick<Answer, 'asked'>>();
   /** Whether an answer of an earlier run is in use. */
   hasRecalled = false;
   readonly knownPages: KnownPages;
@@ -218,13 +218,14 @@ export class Stage {
 
   /** Makes answers of an earlier run count from here on, the oldest first. */
   goOnWith(answers: readonly LoggedAnswer[]): void {
+    this.older = answers;
     for (const [at, answer] of answers.entries())
-      this.#older.set(addressText(answer), { ...answer, asked: at - answers.length });
+      this.#olderAt.set(addressText(answer), { ...answer, asked: at - answers.length });
   }
 
   /** The answer of an earlier run to a request, as if it had come before all others; null if there is none, or if its rows have changed. */
   recall(ask: Ask): Answer | null {
-    const older = this.#older.get(addressText(ask));
+    const older = this.#olderAt.get(addressText(ask));
     if (older === undefined) return null;
     const { asked, at, total, digest } = older;
     const read = this.pages.has(digest) ? undefined : this.#known.page(digest);

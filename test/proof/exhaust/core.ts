@@ -11,4 +11,4 @@ export { reconcileVersions } from '../../../src/proof/reconcile.ts';
 export { Ties } from '../../../src/proof/ties.ts';
 export { miscount } from '../../../src/proof/totals.ts';
 export { PageItems } from '../../../src/proof/window.ts';
-export { answersIn, resumable } from '../../../src/store/write/resume-log.ts';
+export { answersIn, resumable } from '../../../src/store/write/sync-state.ts';

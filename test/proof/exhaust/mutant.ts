@@ -3,16 +3,13 @@ import { pathToFileURL } from 'node:url';
 import { Mutant } from '../../support/mutant.ts';
 import type * as Core from './core.ts';
 
-/** The pure part of the core. */
-const pure = join('src', 'proof');
-const resumeLog = join('src', 'store', 'write', 'resume-log.ts');
 const coreFile = join('test', 'proof', 'exhaust', 'core.ts');
 
 /** The core without one guard. */
 export class CoreMutant extends Mutant {
   /** @param instead the line that replaces the guard's; empty to take the guard away. */
   constructor(name: string, instead: string) {
-    super([pure, join('src', 'contract'), resumeLog, coreFile], name, instead);
+    super(['src', coreFile], name, instead);
   }
 
   async load(): Promise<typeof Core> {
