@@ -60,7 +60,7 @@ const triesOfSize = 2;
 type Get = (pageSize: number | null, tries?: { readonly triesOfSize: number }) => Promise<Page>;
 
 /** A page that came, and what it took. */
-interface SizedPage {
+interface Sized {
   readonly page: Page;
   /** The size that was asked for; null is the service's default. */
   readonly asked: number | null;
@@ -113,11 +113,7 @@ function sizesToTry(served: ServedSize | null): readonly number[] {
 }
 
 /** The page in the first of these sizes in which it comes, or at last in the default. */
-async function askBySizes(
-  get: Get,
-  toTry: readonly number[],
-  tries?: Parameters<Get>[1],
-): Promise<SizedPage> {
+async function askBySizes(get: Get, toTry: readonly number[], tries?: Parameters<Get>[1]): Promise<Sized> {
   const refused: number[] = [];
   let [left, isSure, namedSizes] = [toTry, true, 0];
   let larger: LargerSize | null = null;
@@ -143,7 +139,7 @@ async function askBySizes(
 }
 
 /** The page by the size that was asked for first, if the service failed only for a moment; or the one that came. */
-async function askAgain(get: Get, asked: number | null, came: SizedPage): Promise<SizedPage> {
+async function askAgain(get: Get, asked: number | null, came: Sized): Promise<Sized> {
   if (came.isSure || came.pageSize >= came.page.pagination.totalRecordCount) return came;
   try {
     const page = await get(asked, { triesOfSize: 1 });
@@ -155,7 +151,7 @@ async function askAgain(get: Get, asked: number | null, came: SizedPage): Promis
 }
 
 /** The page by the size that it really has. */
-async function inItsRealSize(get: Get, head: SizedPage, isOnlyKnown: boolean): Promise<SizedPage> {
+async function inItsRealSize(get: Get, head: Sized, isOnlyKnown: boolean): Promise<Sized> {
   const { pageSize, totalRecordCount } = head.page.pagination;
   const isRefused = isOnlyKnown || head.refused.includes(head.pageSize);
   // A service that refuses a size might serve smaller ones; a list on one page needs none.

@@ -9,7 +9,7 @@ import { forgetResumeLog } from '../store/write/next-state.ts';
 import { Stage } from '../store/write/stage.ts';
 import { nothingLearnt, type ReadList, readState, type SyncState } from '../store/write/sync-state.ts';
 import { Pause } from './drive.ts';
-import { growthOf, readFully, readGrowth } from './read.ts';
+import { type Growing, readFully, readGrowth } from './read.ts';
 import type { Done, Failed, ListRun, ListTask, ReadSoFar, Refused } from './task.ts';
 
 /** How a list ended, and whether its reading pauses: then the next run goes on with it, if it has got further. */
@@ -119,6 +119,20 @@ async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed
     // What an earlier run has read can be outdated by now. What runs remember can be wrong, but not twice.
     known = found.stage.hasRecalled ? { ...known, resumeLog: null } : nothingLearnt;
   }
+}
+
+/** A full sync is due that much earlier, as a share of the time between two. */
+const fullSyncLeeway = 0.05;
+
+/** The growing end from which a list can be read; null if a full sync is due. */
+function growthOf(run: ListRun, { growth, order }: SyncState): Growing | null {
+  if (growth === null || order === null || order === 'none') return null;
+  // A job of each night begins some seconds earlier or later, and must not miss every second full sync.
+  const dueMs = run.fullEveryMs * (1 - fullSyncLeeway);
+  const ageMs = run.clock().getTime() - Date.parse(growth.lastFullSyncAt);
+  // A service might serve smaller pages than are asked for.
+  const isSmaller = run.pageSize !== null && run.pageSize < growth.pageSize;
+  return run.fullEveryMs === 0 || !(ageMs >= 0 && ageMs < dueMs) || isSmaller ? null : { ...growth, order };
 }
 
 /** One try: read, apply and record. `foundBefore` is what the try before this one found. */

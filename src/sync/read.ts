@@ -11,35 +11,15 @@ import { overlapOf } from '../proof/plan.ts';
 import { prove } from '../proof/prove.ts';
 import { type Answer, isOfRun } from '../proof/window.ts';
 import type { Stage } from '../store/write/stage.ts';
-import {
-  answersIn,
-  type GrowingEnd,
-  nothingLearnt,
-  type ReadList,
-  type SyncState,
-} from '../store/write/sync-state.ts';
+import { type GrowingEnd, nothingLearnt, type ReadList } from '../store/write/sync-state.ts';
 import { drive } from './drive.ts';
 import { type FirstPage, getFirstPage, pagesStated, seeFirstPage, stillServed } from './first-page.ts';
 import { type Done, type Failed, type ListRun, type ReadSoFar, type Refused, tooManyPages } from './task.ts';
 
 type ReadEnd = Done<ReadList> | Refused | Failed;
 
-/** A full sync is due that much earlier, as a share of the time between two. */
-const fullSyncLeeway = 0.05;
-
 /** The growing end of a list, and its order. */
-type Growing = GrowingEnd & { readonly order: KeyOrder };
-
-/** The growing end from which a list can be read; null if a full sync is due. */
-export function growthOf(run: ListRun, { growth, order }: SyncState): Growing | null {
-  if (growth === null || order === null || order === 'none') return null;
-  // A job of each night begins some seconds earlier or later, and must not miss every second full sync.
-  const dueMs = run.fullEveryMs * (1 - fullSyncLeeway);
-  const ageMs = run.clock().getTime() - Date.parse(growth.lastFullSyncAt);
-  // A service might serve smaller pages than are asked for.
-  const isSmaller = run.pageSize !== null && run.pageSize < growth.pageSize;
-  return run.fullEveryMs === 0 || !(ageMs >= 0 && ageMs < dueMs) || isSmaller ? null : { ...growth, order };
-}
+export type Growing = GrowingEnd & { readonly order: KeyOrder };
 
 /** Reads a list from its growing end, until a window meets the known records. */
 export async function readGrowth(run: ListRun, stage: Stage, growth: Growing): Promise<ReadEnd> {
@@ -96,12 +76,11 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   const error = tooManyPages(run, pagesStated(first));
   if (error !== null) return { kind: 'failed', found: begun, error };
   observer.passStarted(list, begun.passes, pagesStated(first));
-  const older = run.isAfresh ? [] : answersIn(state.resumeLog, first, run.nowMs());
-  stage.goOnWith(older);
+  if (!run.isAfresh) stage.goOnAfter(first, run.nowMs());
   for (const tried of first.tried) stage.enter(tried, { index: 0, size: pageSize }, 0);
   const last = context.runs.last('written', list.resource)?.totalRecordCount ?? null;
-  const totalBefore = older.length > 0 && state.resumeLog ? state.resumeLog.totalBefore : last;
-  const driven = await drive(proveList(run, stage, first, older.length > 0, totalBefore), run, begun, page);
+  const totalBefore = stage.older.length > 0 && state.resumeLog ? state.resumeLog.totalBefore : last;
+  const driven = await drive(proveList(run, stage, first, totalBefore), run, begun, page);
   if (driven.kind === 'failed') return driven;
   const { found, endedBy } = driven;
   const proof = asOldAs(begunAtMs, driven.result);
@@ -123,16 +102,16 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   return { kind: 'done', found, result, endedBy };
 }
 
-/** The proof of a whole list, by what runs before have learnt of it. `goesOn` if it goes on with an earlier reading. */
+/** The proof of a whole list, by what runs before have learnt of it. */
 function proveList(
   { context, list }: ListRun,
   stage: Stage,
   { pageSize, tried }: FirstPage,
-  goesOn: boolean,
   totalBefore: number | null,
 ) {
   const { runs } = context;
-  const { state } = stage;
+  const { state, older } = stage;
+  const goesOn = older.length > 0;
   const isSure =
     state !== nothingLearnt &&
     runs.last('clean', list.resource)?.runId === runs.last('written', list.resource)?.runId;

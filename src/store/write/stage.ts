@@ -25,7 +25,7 @@ import type { ListContext } from './mirror.ts';
 import { Records } from './records.ts';
 import { RejectedRecords } from './rejected.ts';
 import { SharedKeys } from './shared-keys.ts';
-import type { LoggedAnswer, SyncState } from './sync-state.ts';
+import { answersIn, type LoggedAnswer, type ResumeLog, type SyncState } from './sync-state.ts';
 
 /** A page that was read in this run. */
 interface ParsedPage extends Pick<ItemsRead, 'pieces'> {
@@ -67,7 +67,7 @@ export class Stage {
   /** What follows from the answers so far; null if nobody has asked since the last one. */
   #reconciliation: Reconciliation | null = null;
   #absentRows: readonly AbsentRow[] | null = null;
-  /** Answers of an earlier run with which this one goes on; and by their addresses, with numbers below those of this run. */
+  /** Answers of an earlier run with which this one goes on, the oldest first; and by their addresses, with numbers below those of this run. */
   older: readonly LoggedAnswer[] = [];
   readonly #olderAt = new Map<string, LoggedAnswer & Pick<Answer, 'asked'>>();
   /** Whether an answer of an earlier run is in use. */
@@ -216,11 +216,11 @@ export class Stage {
     return { page: this.#count(digest, asked), oldestNewKeys: oldest.slice(0, outliersMax + 1) };
   }
 
-  /** Makes answers of an earlier run count from here on, the oldest first. */
-  goOnWith(answers: readonly LoggedAnswer[]): void {
-    this.older = answers;
-    for (const [at, answer] of answers.entries())
-      this.#olderAt.set(addressText(answer), { ...answer, asked: at - answers.length });
+  /** Goes on with the answers of an earlier run that still count if the list has this first page. */
+  goOnAfter(first: Pick<ResumeLog, 'firstPageNo' | 'pageSize'>, nowMs: number): void {
+    this.older = answersIn(this.state.resumeLog, first, nowMs);
+    for (const [at, answer] of this.older.entries())
+      this.#olderAt.set(addressText(answer), { ...answer, asked: at - this.older.length });
   }
 
   /** The answer of an earlier run to a request, as if it had come before all others; null if there is none, or if its rows have changed. */

@@ -1,11 +1,11 @@
 // What a run knows of a list for the next one. next-state.ts makes it, and this is who reads it:
 //
 //     order, retained       the proof, for its plan and its conclusion
-//     growth                sync/read.ts, where an incremental run begins; its newest rows are found again
+//     growth                sync/list.ts, and read.ts, where an incremental run begins; its newest rows are found again
 //     names, sayings        connections.ts, for the numbers in known pages
 //     pages                 known-items.ts, whose rows are in a table of their own
 //     sharedKeys            shared-keys.ts, for ties and duplicates
-//     resumeLog             sync/read.ts, if a reading ended early
+//     resumeLog             stage.ts, if a reading ended early
 //     servedSize            sync/first-page.ts
 
 import type Database from 'better-sqlite3';
