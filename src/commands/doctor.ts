@@ -15,7 +15,7 @@ import { writing } from '../store/file/unfinished.ts';
 import { replaceable } from '../store/file/whole-file.ts';
 import { checkMirror } from '../store/write/altered-mirror.ts';
 import { type FirstPage, getFirstPage, pagesStated } from '../sync/first-page.ts';
-import { tooManyPages } from '../sync/task.ts';
+import { tooManyPages } from '../sync/pages.ts';
 import { type Context, command } from './command.ts';
 import { mirrorSettings, runSettings } from './flags.ts';
 import { failureOf, widthOf } from './io.ts';

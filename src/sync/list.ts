@@ -8,9 +8,8 @@ import { apply, assertSum, replacementOf } from '../store/write/apply.ts';
 import { forgetResumeLog } from '../store/write/next-state.ts';
 import { Stage } from '../store/write/stage.ts';
 import { nothingLearnt, type ReadList, readState, type SyncState } from '../store/write/sync-state.ts';
-import { Pause } from './drive.ts';
-import { type Growing, readFully, readGrowth } from './read.ts';
-import type { Done, Failed, ListRun, ListTask, ReadSoFar, Refused } from './task.ts';
+import { type Done, type Failed, type ListRun, type ListTask, Pause, type ReadSoFar } from './drive.ts';
+import { type Growing, type Refused, readFully, readGrowth } from './read.ts';
 
 /** How a list ended, and whether its reading pauses: then the next run goes on with it, if it has got further. */
 export interface SyncedList {

@@ -233,6 +233,16 @@ export function seePage(
   if (total % size === 0) facts.see(resource, 'beyond_full_end', what);
 }
 
+/** The error of a list that has more pages than are allowed; null if it has not. */
+export function tooManyPages(
+  { list, pagesMax }: { readonly list: ListDefinition; readonly pagesMax: number },
+  pages: number,
+) {
+  if (pages <= pagesMax) return null;
+  const message = `${list.resource} has ${pages} pages, but no more than ${pagesMax} are read. If that is right, set DOCMIRROR_MAX_PAGES or --max-pages.`;
+  return new ServiceError('too_many_pages', message, { retryable: false });
+}
+
 /** At most this many pages of a list can fail for good; the rest is then read all the same. */
 const failedPagesMax = 5;
 

@@ -12,9 +12,16 @@ import { prove } from '../proof/prove.ts';
 import { type Answer, isOfRun } from '../proof/window.ts';
 import type { Stage } from '../store/write/stage.ts';
 import { type GrowingEnd, nothingLearnt, type ReadList } from '../store/write/sync-state.ts';
-import { drive } from './drive.ts';
+import { type Done, drive, type Failed, type ListRun, type ReadSoFar } from './drive.ts';
 import { type FirstPage, getFirstPage, pagesStated, seeFirstPage, stillServed } from './first-page.ts';
-import { type Done, type Failed, type ListRun, type ReadSoFar, type Refused, tooManyPages } from './task.ts';
+import { tooManyPages } from './pages.ts';
+
+/** What earlier runs knew does not do, so that the list is read again. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly found: ReadSoFar;
+  readonly reason: string;
+}
 
 type ReadEnd = Done<ReadList> | Refused | Failed;
 

@@ -4,8 +4,8 @@ import { CancelledError, MirrorAlteredError, ServiceError } from '../../src/erro
 import { readPage } from '../../src/service/page.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
+import type { ListObserver } from '../../src/sync/drive.ts';
 import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
-import type { ListObserver } from '../../src/sync/task.ts';
 import type { Answer, Ask } from './answers.ts';
 import { type ListName, listNames } from './scenario.ts';
 
