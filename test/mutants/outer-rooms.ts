@@ -929,7 +929,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a full sync, against a clock that was set back',
-    file: 'src/sync/read.ts',
+    file: 'src/sync/list.ts',
     line: '!(ageMs >= 0 && ageMs < dueMs)',
     instead: '!(ageMs < dueMs)',
     test: 'test/commands/survivors.test.ts',
