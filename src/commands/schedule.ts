@@ -40,12 +40,10 @@ const refusal = (why: string) => new UsageError(`DOCMIRROR_SCHEDULE (--schedule)
 function clockTimesOf(schedule: string) {
   const ascending = (numbers: readonly number[]) => [...new Set(numbers)].sort((a, b) => a - b);
   const { task, fields } = read(schedule);
-  const [hours, minutes, seconds] = [fields.hour, fields.minute, fields.second].map(ascending);
-  const times = (hours ?? []).flatMap(hour =>
-    (minutes ?? []).flatMap(minute =>
-      (seconds ?? []).map(second => ((hour * 60 + minute) * 60 + second) * 1_000),
-    ),
-  );
+  const { hour, minute, second } = fields;
+  const [hours = [], minutes = [], seconds = []] = [hour, minute, second].map(ascending);
+  const inHour = minutes.flatMap(each => seconds.map(part => each * 60 + part));
+  const times = hours.flatMap(each => inHour.map(part => (each * 3_600 + part) * 1_000));
   const first = times[0] ?? 0;
   const nextAfter = (ms: number) => {
     const today = Math.floor(ms / dayMs) * dayMs;
@@ -56,7 +54,7 @@ function clockTimesOf(schedule: string) {
     }
     throw never(schedule);
   };
-  return { nextAfter, isHourly: hours?.length === 24 };
+  return { nextAfter, isHourly: hours.length === 24 };
 }
 
 function read(schedule: string) {

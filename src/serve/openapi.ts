@@ -17,9 +17,8 @@ const health = object({
 /** The answer of `/healthz`. */
 export type HealthAnswer = shape.ValueOf<typeof health>;
 
-const atLeastNone = shape.whole('', 0);
-const [pageCount, pageSize, totalRecordCount] = [atLeastNone, atLeastNone, atLeastNone];
-const pagination = object({ pageCount, pageNo: shape.whole(), pageSize, totalRecordCount });
+const [count, pageNo] = [shape.whole('', 0), shape.whole()];
+const pagination = object({ pageCount: count, pageNo, pageSize: count, totalRecordCount: count });
 
 const changesPage = object({
   items: list(outputs.changes),

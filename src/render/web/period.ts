@@ -5,11 +5,7 @@ type Unit = ReportPeriod['unit'];
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** Periods up to this length are shown by the unit; longer ones by the month. */
-const lengthsMaxMs: readonly (readonly [Unit, number])[] = [
-  ['hour', 49 * hourMs],
-  ['day', 89.5 * dayMs],
-  ['week', 400 * dayMs],
-];
+const lengthsMaxMs = { hour: 49 * hourMs, day: 89.5 * dayMs, week: 400 * dayMs };
 
 /** How much of a time is shown if it is the begin of a unit: `2026-11-20 09:05`, `2026-11-20`, `2026-11`. */
 const textLengths = { hour: 16, day: 10, week: 10, month: 7 } as const;
@@ -91,7 +87,7 @@ export class Zone {
  */
 export function reportPeriod(zone: Zone, sinceMs: number, untilMs: number, isLength: boolean): ReportPeriod {
   const lengthMs = untilMs - sinceMs;
-  const unit = lengthsMaxMs.find(([, most]) => lengthMs <= most)?.[0] ?? 'month';
+  const unit = (['hour', 'day', 'week'] as const).find(each => lengthMs <= lengthsMaxMs[each]) ?? 'month';
   const [edge, edgeMs] = unit === 'hour' ? (['hour', hourMs] as const) : (['day', dayMs] as const);
   const toMs = zone.begin(edge, untilMs - 1, 1);
   const fromMs = isLength ? zone.begin(edge, toMs, -Math.ceil(lengthMs / edgeMs)) : zone.begin(edge, sinceMs);

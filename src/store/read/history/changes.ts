@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { keptResources, tableOf } from '../../../contract/lists.ts';
+import { kept, keptResources } from '../../../contract/lists.ts';
 import { instantMs } from '../../../contract/time.ts';
 import { firstValue, type Sqlite } from '../../tables/ask.ts';
 import { EndedRuns } from '../../tables/ended-runs.ts';
@@ -56,14 +56,9 @@ export interface ChangeRequest {
   readonly after?: ChangeKey | null;
 }
 
-const versionColumns = [
-  ['record_history', 'valid_from_run_id'],
-  ['record_history', 'valid_to_run_id'],
-] as const;
-const runColumns = [
-  ...keptResources.map(resource => [tableOf(resource), '_changed_run_id'] as const),
-  ...versionColumns,
-];
+const history = { table: 'record_history' };
+const ofHistory = ['valid_from_run_id', 'valid_to_run_id'].map(column => ({ ...history, column }));
+const runColumns = [...kept.map(({ table }) => ({ table, column: '_changed_run_id' })), ...ofHistory];
 
 /** The changes that a request selects, one at a time: by run, list, record and operation. Even if they are many, they take no memory. */
 export function* changesThatFit(sqlite: Sqlite, request: ChangeRequest): Generator<Change> {
@@ -88,9 +83,9 @@ function* runsOf(sqlite: Sqlite, request: ChangeRequest): Generator<number> {
   const first = Math.max(sinceRunId + 1, filter?.run ?? 0);
   // This steps through the indexes from run to run, because most runs change nothing.
   const [pick, sign] = isDescending ? ['max', '<'] : ['min', '>'];
-  const runs = runColumns.map(
-    ([table, column]) => `SELECT ${pick}(${column}) AS id FROM ${table} WHERE ${column} ${sign} @run`,
-  );
+  const runs = runColumns.map(({ table, column }) => {
+    return `SELECT ${pick}(${column}) AS id FROM ${table} WHERE ${column} ${sign} @run`;
+  });
   const nearest = `SELECT ${pick}(id) FROM (${runs.join(' UNION ALL ')})`;
   const next = sqlite.prepare<object, number>(nearest).pluck();
   const nextRun = (run: number) => next.get({ run }) ?? null;
@@ -123,7 +118,7 @@ function runReader(sqlite: Sqlite, filter: ChangeFilter | null, isDescending: bo
   const one = ' AND c.resource = ? AND c.record_id = ? AND c.operation = ?';
 
   const isLong = (run: number, columns: typeof runColumns) => {
-    const rows = columns.map(([table, column]) => `SELECT 1 FROM ${table} WHERE ${column} = @run`);
+    const rows = columns.map(({ table, column }) => `SELECT 1 FROM ${table} WHERE ${column} = @run`);
     const count = `SELECT count(*) FROM (${rows.join(' UNION ALL ')} LIMIT ${sortedMax})`;
     return firstValue<number>(sqlite, count, { run }) === sortedMax;
   };
@@ -136,7 +131,7 @@ function runReader(sqlite: Sqlite, filter: ChangeFilter | null, isDescending: bo
     const rows = conditionOf(sqlite, browsable, ofRecord, 'row', values);
     const ended = conditionOf(sqlite, browsable, ofRecord, 'history', values);
     // The plus keeps SQLite from using the other index.
-    const [byRun, byRecord] = isLong(run, [...versionColumns]) ? ['+', ''] : ['', '+'];
+    const [byRun, byRecord] = isLong(run, ofHistory) ? ['+', ''] : ['', '+'];
     const versions = (column: string, operation: string) =>
       `SELECT h.record_id, ${operation} FROM record_history h
        WHERE ${byRun}h.${column} = @run AND ${byRecord}h.resource = @resource AND ${byRecord}h.record_id ${sign} @start
