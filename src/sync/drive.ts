@@ -121,7 +121,7 @@ export async function drive<Result>(
   let step = asking.next();
   while (step.done !== true) {
     if (step.value.kind !== 'pages') {
-      step = asking.next(knownTo(begun.stage, step.value));
+      step = asking.next(replyTo(begun.stage, step.value));
       continue;
     }
     const answers: Answer[] = [];
@@ -137,8 +137,8 @@ export async function drive<Result>(
   return { kind: 'done', result: step.value, endedBy, found: pages.found };
 }
 
-/** What the mirror knows of the records that have come. */
-function knownTo(stage: Stage, question: Exclude<Question, Batch>): Reply {
+/** Answers by what the mirror knows of the records that have come. */
+function replyTo(stage: Stage, question: Exclude<Question, Batch>): Reply {
   if (question.kind === 'added') return { kind: 'added', count: stage.reconciliation.inserted };
   stage.countAsOne(question.merged);
   return { kind: 'absent', rows: stage.rowsToDecide };

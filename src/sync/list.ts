@@ -27,7 +27,7 @@ export async function syncList(task: ListTask): Promise<SyncedList> {
   const [begunAtMs, tickMs] = [begun.getTime(), performance.now()];
   const nowMs = () => begunAtMs + performance.now() - tickMs;
   const ignoredFields = task.ignoreFields?.[list.resource] ?? [];
-  const conclude = outcomeOf(task, startedAt, ignoredFields);
+  const conclude = outcomeMaker(task, startedAt, ignoredFields);
   observer.listStarted(list);
   let end: Done<SyncedList> | Failed;
   try {
@@ -63,7 +63,11 @@ const nothingWritten = {
 };
 
 /** Makes the function that tells how a list ended, with what its requests have cost since now. */
-function outcomeOf({ list, source, clock }: ListTask, startedAt: string, ignoredFields: readonly string[]) {
+function outcomeMaker(
+  { list, source, clock }: ListTask,
+  startedAt: string,
+  ignoredFields: readonly string[],
+) {
   const before = { ...source.traffic };
   return (found: ReadSoFar | null, ending: Ending): ListOutcome => {
     const { paging = null, total = null } = found ?? {};

@@ -14,7 +14,7 @@ import { altered } from '../receipts/altered-lists.ts';
 import { sumOfContents } from '../receipts/statements.ts';
 import { noteReturns } from '../tables/ever.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
-import { fieldNews, volatileFields } from './field-news.ts';
+import { volatileFields, writeFieldNews } from './field-news.ts';
 import { newestBefore, seeLate, seeReading } from './list-facts.ts';
 import { type ListContext, transact } from './mirror.ts';
 import { writeNextState } from './next-state.ts';
@@ -77,7 +77,7 @@ export async function apply(
     stage.fields.tell();
     seeReading(context, result, state);
     seeLate(context, newest);
-    const { ofFields, ...news } = fieldNews(stage, deleted.length, proof !== null, restlessFields);
+    const { ofFields, ...news } = writeFieldNews(stage, deleted.length, proof !== null, restlessFields);
     const resumable = state.resumeLog?.answers.length ?? 0;
     const outcome = conclude(isProven, {
       inserted: rows.count - sum.count + deleted.length,

@@ -71,7 +71,7 @@ export class ConnectionNames {
   }
 
   /** Enters what a record of that time says, and returns its number. Names are as old as their records. */
-  read(mentions: readonly Connection[], time: number): number {
+  enter(mentions: readonly Connection[], time: number): number {
     let said = 0;
     for (const mention of mentions) {
       const entry = this.#numberOf(mention);
@@ -82,7 +82,7 @@ export class ConnectionNames {
   }
 
   /** Enters what a record of that time says, by its number. */
-  enter(said: number, time: number): void {
+  enterAgain(said: number, time: number): void {
     for (let left = said; left > 0; ) {
       const { before, entry } = this.sayings[left - 1] as Saying;
       this.#note(entry, time);

@@ -13,11 +13,16 @@ import type { Stage } from './stage.ts';
  * Brings `unknown_fields` up to date with a list's rows that were just written, and returns what is new of fields, and what there is to tell of
  * them. Only a full sync counts all.
  */
-export function fieldNews(stage: Stage, deletedCount: number, isFull: boolean, volatile: readonly string[]) {
+export function writeFieldNews(
+  stage: Stage,
+  deletedCount: number,
+  isFull: boolean,
+  volatile: readonly string[],
+) {
   const { context, reconciliation, records } = stage;
   const { sqlite, list } = context;
   const beforeRun = isFull ? fieldsBeside(context) : [];
-  const fresh = newFields(stage, isFull);
+  const fresh = writeNewFields(stage, isFull);
   const left = new Set(isFull ? fieldsBeside(context) : []);
   const isChanged = reconciliation.updated + reconciliation.inserted + deletedCount > 0;
   const last = reasonsOfLast(context);
@@ -68,7 +73,7 @@ function isGone({ sqlite, list, runId }: ListContext, field: Field, known: reado
 }
 
 /** What is new in `unknown_fields`, and how many records have it; null if it is beside the items of an answer. */
-function newFields({ context, sql, answerMembers }: Stage, isFull: boolean) {
+function writeNewFields({ context, sql, answerMembers }: Stage, isFull: boolean) {
   const { sqlite, list, runId } = context;
   const { resource, table } = list;
   const counted = sqlite.prepare('SELECT 1 FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0');

@@ -135,7 +135,7 @@ class PageNotes {
   #newNumberOf(saying: number): number {
     const known = this.#newNumbers.get(saying);
     if (known !== undefined) return known;
-    const number = this.#anew?.read(this.#stage.names.mentionsOf(saying), Number.NaN) ?? 0;
+    const number = this.#anew?.enter(this.#stage.names.mentionsOf(saying), Number.NaN) ?? 0;
     this.#newNumbers.set(saying, number);
     return number;
   }

@@ -62,7 +62,7 @@ export class Records {
    * Numbers a page's records: those that are known to be rows, and `parsed` ones, of which `found` has rows with their contents. Stages the
    * others, and returns the keys of what the mirror lacks.
    */
-  number(
+  numberAndStage(
     { items, keys, known }: ItemsRead,
     parsed: readonly MirrorRecord[],
     found: readonly (number | undefined)[],

@@ -209,11 +209,11 @@ export class Stage {
       this.answerMembers.set(`${member.jsonType} ${member.field}`, member);
     const { digest, bytes } = page;
     const read = () => this.#itemsRead.get(digest) ?? notKnown(page.items ?? parseItems(bytes), bytes);
-    const newKeys = this.pages.has(digest) ? [] : this.#number(digest, read(), address);
+    const newKeys = this.pages.has(digest) ? [] : this.#enterItems(digest, read(), address);
     this.#itemsRead.delete(digest);
     // One that can't be read is older than all others.
     const oldest = newKeys.map(comparable).sort((a, b) => a - b);
-    return { page: this.#count(digest, asked), oldestNewKeys: oldest.slice(0, outliersMax + 1) };
+    return { page: this.#countAsAnswer(digest, asked), oldestNewKeys: oldest.slice(0, outliersMax + 1) };
   }
 
   /** Goes on with the answers of an earlier run that still count if the list has this first page. */
@@ -230,15 +230,15 @@ export class Stage {
     const { asked, at, total, digest } = older;
     const read = this.pages.has(digest) ? undefined : this.#known.page(digest);
     if (read === null) return null;
-    if (read !== undefined) this.#number(digest, read, older);
+    if (read !== undefined) this.#enterItems(digest, read, older);
     this.hasRecalled = true;
-    const page = this.#count(digest, asked);
+    const page = this.#countAsAnswer(digest, asked);
     const said = { total, page, pageCount: null, wrong: null, oldestNewKeys: [] };
     return { ...ask, asked, arrived: asked, at, isRecalled: true, ...said };
   }
 
   /** Lets a page whose records have numbers count as an answer. */
-  #count(digest: string, asked: number): PageItems {
+  #countAsAnswer(digest: string, asked: number): PageItems {
     const { items: page } = this.pages.get(digest) as ParsedPage;
     this.#answers.push({ asked, page });
     this.#forgetConclusions();
@@ -261,7 +261,7 @@ export class Stage {
   };
 
   /** Makes records of a page's items, and numbers them. Returns the keys of what the mirror lacks. */
-  #number(digest: string, read: ItemsRead, address: PageAddress): number[] {
+  #enterItems(digest: string, read: ItemsRead, address: PageAddress): number[] {
     const { list, sqlite, sum, table, ignored } = this.context;
     const { items: all, keys, said, known, pieces } = read;
     const { records, rejections } = readRecords(list, all ?? [], ignored);
@@ -270,18 +270,18 @@ export class Stage {
     const timeOf = (key: number) => (list.identity.by === 'id' ? Number.NEGATIVE_INFINITY : comparable(key));
     for (const { place, rows } of known)
       for (let at = place; at < place + rows.length; at++)
-        this.names.enter(said[at] as number, timeOf(keys[at] as number));
+        this.names.enterAgain(said[at] as number, timeOf(keys[at] as number));
     for (const { position, key, mentions } of records) {
       keys[position] = key;
-      said[position] = this.names.read(mentions, timeOf(key));
+      said[position] = this.names.enter(mentions, timeOf(key));
     }
     for (const { position, key, content } of this.rejected.add(rejections, beginOf(address))) {
       keys[position] = key;
       this.records.numberRejected(key, content, numbers, position);
     }
     const found = sum.count === 0 ? [] : table.findAll(records);
-    const number = () => this.records.number(read, records, found, numbers);
-    const newKeys = records.length === 0 ? number() : sqlite.transaction(number)();
+    const enter = () => this.records.numberAndStage(read, records, found, numbers);
+    const newKeys = records.length === 0 ? enter() : sqlite.transaction(enter)();
     this.fields.add(all ?? [], records, numbers);
     const items = new PageItems(digest, keys, numbers, list.identity.by);
     const parsed = { items, said: this.names.isFull ? null : said, pieces, isKnown: all === null };

@@ -18,7 +18,7 @@ function msOf(work: () => unknown): number {
 function readNames(count: number): number {
   const names = new ConnectionNames({ names: [], sayings: [] });
   for (let at = 0; at < count; at++)
-    names.read([{ id: 1, name: 'SAP', extra: `{"href":"/exports/${at}"}` }], at);
+    names.enter([{ id: 1, name: 'SAP', extra: `{"href":"/exports/${at}"}` }], at);
   return names.entries.length;
 }
 
