@@ -1252,8 +1252,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a size that was refused, against another try in the next night',
     file: 'src/store/write/next-state.ts',
-    line: 'return { ...learnt, ...notes.end(), resumeLog: null, servedSize };',
-    instead: 'return { ...learnt, ...notes.end(), resumeLog: null, servedSize: null };',
+    line: 'return { ...learnt, ...notes, resumeLog: null, servedSize };',
+    instead: 'return { ...learnt, ...notes, resumeLog: null, servedSize: null };',
     test: 'test/sync/refused-sizes.test.ts',
     name: 'is asked for the largest that it serves',
   },

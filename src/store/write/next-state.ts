@@ -1,15 +1,14 @@
 // What the next run can know of a list, written with its rows: the state, and the pages in a table of their own.
 
-import type Database from 'better-sqlite3';
 import type { Sum } from '../../contract/sum.ts';
 import { learntOrder } from '../../proof/order.ts';
-import type { PageItems } from '../../proof/window.ts';
+import type { Answer, PageItems } from '../../proof/window.ts';
 import { rangesOf } from './compact-sets.ts';
 import { ConnectionNames, type Saying } from './connections.ts';
-import { type KnownPage, pageCheck } from './known-items.ts';
+import { pageCheck } from './known-items.ts';
 import { transact } from './mirror.ts';
 import type { Stage } from './stage.ts';
-import { type NotedPages, type ReadList, resumable, type SavedState, writeState } from './sync-state.ts';
+import { type ReadList, resumable, type SavedState, writeState } from './sync-state.ts';
 
 /** The rows of the records of a page; null for a record that has no row. */
 type RowsOfPage = (page: PageItems) => readonly (number | null)[];
@@ -44,25 +43,30 @@ function nextState(
   const { proof, firstPageNo, pageSize, servedSize, readSince, toResume } = read;
   if (proof === null) return isSure ? before : { ...before, growth: null };
   // If there is a rest to read, what was known stays, because the next run might read it.
-  const notes = new PageNotes(stage, rowsOf, toResume !== null);
   if (toResume !== null) {
-    const answers = resumable(proof, stage.older).filter(({ digest }) => notes.add(digest));
+    const all = resumable(proof, stage.older);
+    const digests = all.map(({ digest }) => digest);
+    const { noted, notes } = notePages(stage, rowsOf, digests, true);
+    const answers = all.filter(({ digest }) => noted.has(digest));
     const { totalBefore } = toResume;
     const planned = proof.planned === null ? {} : { planned: proof.planned };
     const next = { firstPageNo, pageSize, totalBefore, ...planned, answers };
-    return { ...before, growth: null, ...notes.end(), resumeLog: next, servedSize };
+    return { ...before, growth: null, ...notes, resumeLog: next, servedSize };
   }
   const order = isProven ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
   const isGrowing = isSure && isByKey && rows.count > pagesAlwaysInFull * pageSize;
   const growth = isGrowing ? { lastFullSyncAt: readSince, firstPageNo, pageSize } : null;
   // The pages of its plan, or of readings by the list's own page size.
-  for (const { size, page, isSecondLook } of isSure ? proof.answers : [])
-    if (!isSecondLook && (proof.verdict.rule === 'key' || size === pageSize)) notes.add(page.digest);
+  const isNoted = ({ size, isSecondLook }: Answer) =>
+    !isSecondLook && (proof.verdict.rule === 'key' || size === pageSize);
+  const answers = isSure ? proof.answers.filter(isNoted) : [];
+  const digests = answers.map(({ page }) => page.digest);
+  const { notes } = notePages(stage, rowsOf, digests, false);
   const retained = proof.retained?.why === 'filled' ? { retained: proof.retained.end } : {};
   const sharedKeys = shared.noteOf(rows);
   const learnt = { order, growth, ...(sharedKeys && { sharedKeys }), ...retained };
-  return { ...learnt, ...notes.end(), resumeLog: null, servedSize };
+  return { ...learnt, ...notes, resumeLog: null, servedSize };
 }
 
 /** Forgets the answers of a reading that ended early, because what they say can't be written. */
@@ -78,79 +82,65 @@ export async function forgetResumeLog({ context, state: before }: Stage): Promis
 const forgettingMsMax = 5_000;
 
 /**
- * Notes pages that the next run can know, and what they say of connections. Those that were known stay as they are, with the numbers of
- * what they say, until a name or most of these numbers are in no page any more.
+ * Notes pages that the next run can know, and what they say of connections; not one on which a record has no row. Those that were known stay
+ * as they are, with the numbers of what they say, until a name or most of these numbers are in no page any more.
+ *
+ * @param staysAll whether pages stay that this run has not seen; if not, the rows of all others are removed.
  */
-class PageNotes {
-  readonly #stage: Stage;
-  readonly #rowsOf: RowsOfPage;
-  readonly #put: Database.Statement;
-  /** The run whose numbers count, and the pages so far. */
-  readonly #by: number;
-  readonly #digests: Set<string>;
-  /** What connections are called, with new numbers but for what no page says; null if the numbers of before count. */
-  readonly #anew: ConnectionNames | null;
-  readonly #newNumbers = new Map<number, number>();
-
-  /** @param staysAll whether pages stay that this run has not seen. */
-  constructor(stage: Stage, rowsOf: RowsOfPage, staysAll: boolean) {
-    [this.#stage, this.#rowsOf] = [stage, rowsOf];
-    const { context, knownPages } = stage;
-    this.#put =
-      context.sqlite.prepare(`INSERT OR REPLACE INTO _known_pages (resource, digest, run_id, rows, said, pieces, "check")
-      VALUES (@resource, @digest, @run, @rows, @said, @pieces, @check)`);
-    const by = knownPages.noted?.by ?? context.runId;
-    const isAnew = by === context.runId || (!staysAll && areUnused(stage));
-    this.#anew = isAnew ? new ConnectionNames({ names: [], sayings: [] }) : null;
-    this.#by = isAnew ? context.runId : by;
-    const known = staysAll ? Array.from(knownPages.all(), ({ digest }) => digest) : [];
-    this.#digests = new Set(known.filter(digest => knownPages.get(digest) !== null));
-  }
-
-  /** Adds a page of this run; false if a record on it has no row, so that it can't be known. */
-  add(digest: string): boolean {
-    const parsed = this.#stage.pages.get(digest);
-    if (parsed === undefined) return this.#digests.has(digest);
+function notePages(stage: Stage, rowsOf: RowsOfPage, digests: Iterable<string>, staysAll: boolean) {
+  const { context, knownPages, names, pages } = stage;
+  const { sqlite, runId } = context;
+  const { resource } = context.list;
+  const put =
+    sqlite.prepare(`INSERT OR REPLACE INTO _known_pages (resource, digest, run_id, rows, said, pieces, "check")
+    VALUES (@resource, @digest, @run, @rows, @said, @pieces, @check)`);
+  const byBefore = knownPages.noted?.by ?? runId;
+  const isAnew = byBefore === runId || (!staysAll && areUnused(stage));
+  // The run whose numbers count.
+  const by = isAnew ? runId : byBefore;
+  const renumbered = isAnew ? new NewNumbers(names) : null;
+  const known = staysAll ? Array.from(knownPages.all(), ({ digest }) => digest) : [];
+  const noted = new Set(known.filter(digest => knownPages.get(digest) !== null));
+  for (const digest of new Set(digests)) {
+    const parsed = pages.get(digest);
+    if (parsed === undefined) continue;
     const { items, said, pieces, isKnown } = parsed;
-    if (isKnown && this.#anew === null) this.#digests.add(digest);
-    else {
-      const rows = items.count > 0 && said !== null ? rangesOf(this.#rowsOf(items)) : null;
-      if (rows === null || said === null) this.#digests.delete(digest);
-      else this.#note(digest, { rows, run: this.#stage.context.runId, said, pieces });
+    noted.add(digest);
+    if (isKnown && renumbered === null) continue;
+    const rows = items.count > 0 && said !== null ? rangesOf(rowsOf(items)) : null;
+    if (rows === null || said === null) {
+      noted.delete(digest);
+      continue;
     }
-    return this.#digests.has(digest);
+    const { buffer } = renumbered === null ? new Uint16Array(said) : said.map(each => renumbered.of(each));
+    const row = { run: runId, rows: JSON.stringify(rows), said: Buffer.from(buffer), pieces };
+    const check = pageCheck(resource, by, digest, row);
+    put.run({ resource, digest: Buffer.from(digest, 'hex'), ...row, check });
+  }
+  const all = 'SELECT lower(hex(digest)) FROM _known_pages WHERE resource = ?';
+  const remove = sqlite.prepare('DELETE FROM _known_pages WHERE resource = ? AND digest = ?');
+  for (const digest of sqlite.prepare<[string], string>(all).pluck().all(resource))
+    if (!noted.has(digest)) remove.run(resource, Buffer.from(digest, 'hex'));
+  const { entries, sayings } = renumbered?.names ?? names;
+  return { noted, notes: { names: entries, sayings, pages: { by, count: noted.size } } };
+}
+
+/** New numbers of what pages say of connections, without those that no page has. */
+class NewNumbers {
+  readonly names = new ConnectionNames({ names: [], sayings: [] });
+  readonly #before: ConnectionNames;
+  readonly #numbers = new Map<number, number>();
+
+  constructor(before: ConnectionNames) {
+    this.#before = before;
   }
 
-  #note(digest: string, { rows, run, said, pieces }: KnownPage): void {
-    this.#digests.add(digest);
-    const { resource } = this.#stage.context.list;
-    const { buffer } =
-      this.#anew === null ? new Uint16Array(said) : said.map(each => this.#newNumberOf(each));
-    const row = { run, rows: JSON.stringify(rows), said: Buffer.from(buffer), pieces };
-    const check = pageCheck(resource, this.#by, digest, row);
-    this.#put.run({ resource, digest: Buffer.from(digest, 'hex'), ...row, check });
-  }
-
-  /** The new number of what a record says. */
-  #newNumberOf(saying: number): number {
-    const known = this.#newNumbers.get(saying);
+  of(saying: number): number {
+    const known = this.#numbers.get(saying);
     if (known !== undefined) return known;
-    const number = this.#anew?.enter(this.#stage.names.mentionsOf(saying), Number.NaN) ?? 0;
-    this.#newNumbers.set(saying, number);
+    const number = this.names.enter(this.#before.mentionsOf(saying), Number.NaN);
+    this.#numbers.set(saying, number);
     return number;
-  }
-
-  /** Removes the rows of all other pages. Returns what the state of the list has of the notes. */
-  end() {
-    const { context, names } = this.#stage;
-    const { sqlite, list } = context;
-    const all = 'SELECT lower(hex(digest)) FROM _known_pages WHERE resource = ?';
-    const remove = sqlite.prepare('DELETE FROM _known_pages WHERE resource = ? AND digest = ?');
-    for (const digest of sqlite.prepare<[string], string>(all).pluck().all(list.resource))
-      if (!this.#digests.has(digest)) remove.run(list.resource, Buffer.from(digest, 'hex'));
-    const { entries, sayings } = this.#anew ?? names;
-    const pages: NotedPages = { by: this.#by, count: this.#digests.size };
-    return { names: entries, sayings, pages };
   }
 }
 
