@@ -100,27 +100,17 @@ async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed
   const last = context.runs.last('written', list.resource);
   const isSameService = last?.baseUrl === source.baseUrl && last.query === (source.query ?? null);
   const state = isSameService ? readState(context.sqlite, list, context.ignored) : nothingLearnt;
-  const growth = growthOf(run, state);
-  let found: ReadSoFar | null = null;
-  if (growth !== null) {
-    const end = await tryToSync(run, state, found, stage => readGrowth(run, stage, growth));
-    if (end.kind !== 'refused') return end;
-    observer.passAgain(list, end.reason);
-    found = end.found;
-  }
-  for (let known = state; ; ) {
-    const passes: number = found?.passes ?? 0;
-    const end = await tryToSync(run, known, found, async stage => {
-      if (known !== state && known === nothingLearnt) assertSum(context);
-      return readFully(run, stage, passes);
-    });
+  let [known, growth, found] = [state, growthOf(run, state), null as ReadSoFar | null];
+  for (;;) {
+    const end = await tryToSync(run, known, growth, found);
     if (end.kind !== 'refused') return end;
     observer.passAgain(list, end.reason);
     found = end.found;
     const error = new Error(`${list.resource}: ${end.reason}`);
-    if (known === nothingLearnt) return { kind: 'failed', found, error };
+    if (growth === null && known === nothingLearnt) return { kind: 'failed', found, error };
     // What an earlier run has read can be outdated by now. What runs remember can be wrong, but not twice.
-    known = found.stage.hasRecalled ? { ...known, resumeLog: null } : nothingLearnt;
+    if (growth === null) known = found.stage.hasRecalled ? { ...known, resumeLog: null } : nothingLearnt;
+    growth = null;
   }
 }
 
@@ -138,18 +128,22 @@ function growthOf(run: ListRun, { growth, order }: SyncState): Growing | null {
   return run.fullEveryMs === 0 || !(ageMs >= 0 && ageMs < dueMs) || isSmaller ? null : { ...growth, order };
 }
 
-/** One try: read, apply and record. `foundBefore` is what the try before this one found. */
+/** One try: read the list, from its growing end if that is not null, and write it. `foundBefore` is what the try before this one found. */
 async function tryToSync(
   run: WrittenList,
-  state: SyncState,
+  known: SyncState,
+  growth: Growing | null,
   foundBefore: ReadSoFar | null,
-  read: (stage: Stage) => Promise<Done<ReadList> | Refused | Failed>,
 ): Promise<Done<SyncedList> | Refused | Failed> {
-  const { file } = run.context;
-  const stage = new Stage(run.context, state);
+  const { context } = run;
+  const { file } = context;
+  const stage = new Stage(context, known);
   let found = foundBefore;
   try {
-    const end = await read(stage);
+    if (known === nothingLearnt && found !== null) assertSum(context);
+    const end = await (growth === null
+      ? readFully(run, stage, found?.passes ?? 0)
+      : readGrowth(run, stage, growth));
     found = end.found ?? foundBefore;
     return end.kind === 'done' ? await write(run, end) : end;
   } catch (error) {
