@@ -59,10 +59,7 @@ const groupTexts = {
 const groups: ReadonlyMap<string, string> = new Map(Object.entries(groupTexts));
 
 /** A command, found by its name. */
-interface FoundCommand extends CommandHelp {
-  readonly name: string;
-  readonly load: () => Promise<Command>;
-}
+type FoundCommand = CommandHelp & { readonly name: string; readonly load: () => Promise<Command> };
 
 const all = Object.entries(texts).map(([name, text]): FoundCommand => {
   return { name, ...text, load: async () => described(await loaders[name as keyof typeof help](), text) };

@@ -15,11 +15,7 @@ export interface RecordValues {
 }
 
 /** A connection: its name, and compact JSON of its further fields; each is null if the service gave none. */
-export interface Connection {
-  readonly id: number;
-  readonly name: string | null;
-  readonly extra: string | null;
-}
+export type Connection = { readonly id: number; readonly name: string | null; readonly extra: string | null };
 
 /** No field: what most runs leave out of contents. */
 export const nothingIgnored: ReadonlySet<string> = new Set();

@@ -20,15 +20,10 @@ interface Named extends Uses {
 }
 
 /** A field in one column of the list's own table. */
-export interface ScalarField extends Named {
-  readonly kind: 'text' | 'integer' | 'connection';
-}
+export type ScalarField = Named & { readonly kind: 'text' | 'integer' | 'connection' };
 
 /** A field in a table of its own, one row for each element. */
-export interface ArrayField extends Named {
-  readonly kind: 'texts' | 'connections';
-  readonly table: string;
-}
+export type ArrayField = Named & { readonly kind: 'texts' | 'connections'; readonly table: string };
 
 /** A field of an item, its place in the mirror, and what it is used for. */
 export type Field = ScalarField | ArrayField;

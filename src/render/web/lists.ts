@@ -8,11 +8,7 @@ import { type Html, html, none } from './html.ts';
 import { brief, type PageParts, timeTag } from './page.ts';
 import { changeList, recordEntry, recordTable } from './records.ts';
 
-interface Asked {
-  readonly query: Readonly<Record<string, string>>;
-  readonly choices: Choices;
-  readonly hasNext: boolean;
-}
+type Asked = Readonly<{ query: Readonly<Record<string, string>>; choices: Choices; hasNext: boolean }>;
 
 /** A page of a list or of the connections, with the exports of each of these that is `used`. */
 export function listParts(

@@ -8,9 +8,7 @@ export type ColumnKind = 'integer' | 'real' | 'text' | 'instant' | 'time' | 'jso
 export type Column = { readonly name: string; readonly kind: ColumnKind };
 
 /** A column of a result, and the kind of its declared type; null if it has none. */
-export interface ResultColumn extends Column {
-  readonly declared: 'integer' | 'real' | 'text' | null;
-}
+export type ResultColumn = Column & { readonly declared: 'integer' | 'real' | 'text' | null };
 
 /** A value of a row; an array if the field has several values. */
 export type CellValue = Scalar | bigint | readonly Scalar[];
