@@ -7,7 +7,15 @@ import { isWholeButForWitness, type KeyWindows, needsFullScans, type Verdict, ve
 import { type AnswerLog, type AskOptions, pagesBeyondMax } from './log.ts';
 import type { Asking } from './questions.ts';
 import { repairsOf } from './repairs.ts';
-import { countedAnswers, endShown, isContradicted, isFull, pagesAtEnd, pagesBeforeEmpty } from './totals.ts';
+import {
+  areShort,
+  countedAnswers,
+  endShown,
+  isContradicted,
+  isFull,
+  pagesAtEnd,
+  pagesBeforeEmpty,
+} from './totals.ts';
 import { type Answer, allKeys, endOf, inTime, isAt, type PageAddress } from './window.ts';
 import { newestClaim, pageOfWitness } from './witnesses.ts';
 
@@ -140,8 +148,8 @@ function* askForRepairs(log: AnswerLog, verdict: OpenVerdict, look: Look): Askin
 
 /** At most this many answers that contradict their total are asked for once more. */
 const askedAgainMax = 12;
-/** Answers of one address that contradict their totals, at most. */
-const sameAddressMax = 4;
+/** Answers of one address that contradict their totals, at most: where pages come short, and elsewhere. */
+const sameAddressMax = { short: 4, other: 6 };
 
 /** Asks once more for pages that contradict their totals, unless they are more than that share: then the service does something else. */
 export function* askedAgain(
@@ -150,16 +158,20 @@ export function* askedAgain(
   share: number,
   options: AskOptions,
 ): Asking<readonly Answer[]> {
+  // Pages that something is left out of are as short in the next answer.
+  const areAsShort = areShort(answers);
+  const most = sameAddressMax[areAsShort ? 'short' : 'other'];
   // A total that was counted at another moment is another one in the next answer; a total that is kept is the same.
   const isOpen = (answer: Answer) => {
     const same = inTime(answers.filter(other => isAt(other, answer)));
     const [before, last] = [same.at(-2), same.at(-1)];
     // A page that is not there has no total, but that of the answer before it.
-    const isOfBefore = answer.page.count === 0 && answer.total !== log.total;
-    const isMoving = before?.total !== answer.total || before.page.count !== answer.page.count || isOfBefore;
-    return last === answer && same.filter(isContradicted).length < sameAddressMax && isMoving;
+    const hasMovedSince = answer.total !== log.total && (answer.page.count === 0 || !areAsShort);
+    const isMoving =
+      before?.total !== answer.total || before.page.count !== answer.page.count || hasMovedSince;
+    return last === answer && same.filter(isContradicted).length < most && isMoving;
   };
   const odd = answers.filter(answer => isContradicted(answer) && isOpen(answer));
-  const most = Math.min(askedAgainMax, Math.ceil(answers.length * share));
-  return odd.length > most ? [] : yield* log.ask(odd, options);
+  const oddMax = Math.min(askedAgainMax, Math.ceil(answers.length * share));
+  return odd.length > oddMax ? [] : yield* log.ask(odd, options);
 }

@@ -6,7 +6,7 @@ import { otherSizes, Plan, sizesMax } from './plan.ts';
 import { type AbsentRow, type Asking, askAbsent, askPages, type Batch, EndedEarly } from './questions.ts';
 import { asItsRow } from './record-no.ts';
 import type { Ties } from './ties.ts';
-import { isShort } from './totals.ts';
+import { isContradicted, isShort } from './totals.ts';
 import {
   type Answer,
   type Ask,
@@ -73,11 +73,15 @@ export type AskOptions = Partial<
     Pick<Batch, 'again' | 'stop' | 'mayRecall' | 'isPart'> & { readonly isRepair: boolean }
 >;
 
-/** Whether two equal pages of one number begin at different places by the sizes that they state. */
+/**
+ * Whether two equal pages of one number begin at different places by the sizes that they state, and do not fit these. If both fit, a record
+ * before them has gone.
+ */
 const isOfNoSize = (one: Answer, other: Answer): boolean =>
   one.size !== other.size &&
   one.total === other.total &&
-  [one, other].every(answer => answer.index > 0 && answer.page.count > 0 && beginOf(answer) < answer.total);
+  [one, other].every(answer => answer.index > 0 && answer.page.count > 0 && beginOf(answer) < answer.total) &&
+  [one, other].some(answer => isContradicted(answer) || answer.page.count > answer.size);
 
 /** Records that share a key, as the pages of one size show them together. */
 export interface Across {

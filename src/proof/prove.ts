@@ -64,7 +64,7 @@ function* closeGapsOfScans(log: AnswerLog): Asking<Verdict | null> {
 /** A record that gets a new time moves to the front. So the front is read again, by another size, to what the first answer has shown. */
 function* lookAtFront(log: AnswerLog, { lateness }: KeyWindows): Asking<void> {
   const [first] = log.answers;
-  const [size] = log.otherSizes;
+  const size = log.otherSizes.find(each => !log.isUsed({ index: 0, size: each })) ?? log.otherSizes[0];
   const known = (first?.page.greatest ?? Number.NEGATIVE_INFINITY) - lateness;
   for (let index = 0; index <= pagesBeyondMax && log.list.largest > 1 && size !== undefined; index++) {
     const [answer] = yield* log.ask([{ index, size }]);
@@ -98,11 +98,18 @@ export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number |
   // Scans that agree, or show one order, are two absences already.
   let isReadAgain = verdict.rule === 'order' || verdict.rule === 'agreement';
   let [looks, scans, openBefore] = [0, 0, Number.POSITIVE_INFINITY];
+  let isFrontSeen = false;
   for (;;) {
     const proof = yield* proofOf(log, verdict, isReadAgain);
     const open = proof.rows.filter(({ decision }) => decision === 'unconfirmed');
-    if (open.length === 0) return proof;
     const { windows } = verdict;
+    if (open.length === 0) {
+      if (isFrontSeen || windows?.direction !== 'down' || !canFrontShow(proof)) return proof;
+      isFrontSeen = true;
+      yield* lookAtFront(log, windows);
+      verdict = yield* closeGaps(log, { isSecondLook: true, isFrontSeen, repairsBefore });
+      continue;
+    }
     if (windows !== undefined && !log.hasOneSize && looks < looksMax[log.isMoving ? 'moving' : 'still']) {
       const keys = open.map(({ key }) => key).filter(key => !Number.isNaN(key));
       const isStuck = open.length >= openBefore;
@@ -132,6 +139,9 @@ export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number |
     isReadAgain ||= problem === null; // guard: a further reading is complete
   }
 }
+
+/** Whether one more look at the front can show the records that a greater total has counted. */
+const canFrontShow = ({ verdict, retained }: Proof): boolean => verdict.isProven && retained?.why === 'copy';
 
 /** Asks for pages around keys, if others than before can show them. If that is stuck, a second end can have a witness, too. */
 function* lookAround(

@@ -9,7 +9,7 @@ import type { Verdict } from './cover.ts';
 import type { AnswerLog, KeysBeyond } from './log.ts';
 import { orderOf } from './order.ts';
 import type { AbsentRow } from './questions.ts';
-import { copyStepMin } from './totals.ts';
+import { copyStepMin, haveStep } from './totals.ts';
 import { type Answer, type Direction, endOf, inTime, isOfRun, mostOf } from './window.ts';
 
 /** So many rows at the growing end, and this share of the list, can be those that are not filled in yet. */
@@ -56,8 +56,7 @@ export function retainedOf(
 
   const later = inTime([...fresh, ...misplaced]).map(({ total }) => total);
   const totals = [...(list.totalsTried ?? []), ...later]; // guard: totals of pages by another size
-  const hasMoved = totals.some((total, at) => Math.abs((totals[at - 1] ?? total) - total) >= copyStepMin);
-  if (hasMoved) {
+  if (haveStep(totals)) {
     const [counted, other] = [greatestOf(totals), leastOf(totals)];
     const most = mostOf([...answers, ...merged].map(({ page }) => page));
     const shown = [...most.values()].reduce((sum, count) => sum + count, 0);

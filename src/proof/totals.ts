@@ -55,14 +55,11 @@ export const isClaim = (answer: Answer): boolean => !isFull(answer) && checkTota
 export function countedAnswers(all: readonly Answer[]): Answer[] {
   const answers = all.filter(answer => !isOnPageBefore(answer, all));
   if (!answers.some(isContradicted)) return answers;
-  const newest = new Map<string, Answer>();
-  for (const answer of answers) {
-    const other = newest.get(addressText(answer));
-    if (other === undefined || answer.asked > other.arrived) newest.set(addressText(answer), answer);
-  }
+  const sameAddress = Map.groupBy(inTime(answers), addressText);
   return answers.filter(answer => {
-    const later = newest.get(addressText(answer));
-    return !isContradicted(answer) || later === answer || (later?.total ?? 0) <= answer.total - copyStepMin; // guard: a total that fell far stands
+    if (!isContradicted(answer)) return true;
+    const later = sameAddress.get(addressText(answer))?.find(({ asked }) => asked > answer.arrived);
+    return later === undefined || later.total <= answer.total - copyStepMin; // guard: a total that fell far stands
   });
 }
 
@@ -107,7 +104,7 @@ export function causeInTotals(answers: readonly Answer[]): Finding | null {
   if (isByPages) return { code: 'total_is_no_count', kind: 'pages', total, pages };
   const short = fresh.filter(answer => isClaim(answer) && full.every(({ total }) => total > answer.total));
   const ends = [...new Set(short.map(({ total }) => total))];
-  const areDeduced = ends.length > 1; // guard: totals that are deduced from pages
+  const areDeduced = ends.length > 1 && haveStep(inTime(fresh).map(answer => answer.total)); // guard: totals that are deduced from pages
   if (areDeduced) return { code: 'total_is_no_count', kind: 'deduced', total, ends: ends.slice(0, 2) };
   if (areShort(answers)) return shortPages(answers);
   const furthest = greatestOf(full.map(endOf));
@@ -135,6 +132,9 @@ export function areShort(answers: readonly Answer[]): boolean {
 
 /** Totals that move by so much from one answer to the next are of copies of a list, or of one that is emptied or filled. */
 export const copyStepMin = 3;
+/** Whether totals, in the order in which they were asked for, move by so much. */
+export const haveStep = (totals: readonly number[]): boolean =>
+  totals.some((total, at) => Math.abs((totals[at - 1] ?? total) - total) >= copyStepMin);
 /** A total comes from another copy if it comes back by such a step in so many answers, and this share of them. */
 const copyReturnsMin = 4;
 const copyShare = 1 / 10;

@@ -226,4 +226,6 @@ test('totals that are no counts are named', () => {
       { index: 10, size: 20, total: 205 },
     ]),
   ).toBeNull();
+  const moving = [205, 204, 202].map(total => ({ index: 10, size: 20, count: total - 200, total }));
+  expect(cause([{ index: 0, size: 20, total: 206 }, ...moving])).toBeNull();
 });

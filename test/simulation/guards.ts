@@ -53,7 +53,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'a total that fell far stands',
     keeps: 'a page that fits a total of 46 does not unsay one of 107',
-    instead: '    return !isContradicted(answer) || later === answer;',
+    instead: '    return later === undefined;',
     breaks: 'lost',
   },
   {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Random } from '../../examples/sample-service/random.ts';
-import { BusyTable, type TableOptions } from './busy-table.ts';
+import { BusyTable, type TableOptions, type TableRow } from './busy-table.ts';
 import { memoryFolder } from './in-process.ts';
 import { storyOf } from './paged-service.ts';
 import { type PaginatorName, paginators } from './paginators.ts';
@@ -114,9 +114,11 @@ export async function* paginatedNights(
   };
   service.betweenStatements = work;
   for (let night = 0; night < nightsOfMirror; night++) {
+    const evening = [...service.table];
     if (night > 0) passDay(service, random.integer(least, most), random);
     totals.length = 0;
     const known = service.table.length;
+    const goneAtEnd = goneAtGrowingEnd(evening, service);
     const began = service.answered.length;
     const { before, after, ...seen } = await watchNight(
       join(folder.path, 'mirror.sqlite'),
@@ -139,13 +141,15 @@ export async function* paginatedNights(
     const pagesMost = Math.max(...answers.map(({ total }) => Math.ceil(total / options.largest)));
     if (requests > requestsMax(pagesMost)) falseClaims.push(`${requests} requests`);
     const grewAlways = totals.every((total, at) => at === 0 || total > (totals[at - 1] ?? 0));
+    const roseOnly = totals.every((total, at) => total >= (totals[at - 1] ?? 0)) && grew(totals);
+    const seemsFilled = roseOnly && goneAtEnd >= Math.max(filledMin, filledShare * known);
     const fell = totals.some((total, at) => (totals[at - 1] ?? 0) - total >= greatFall);
     yield {
       ...seen,
       falseClaims,
       seed,
       night,
-      isExceptional: fell || (night === 0 && grewAlways && totals.length > 1),
+      isExceptional: fell || seemsFilled || (night === 0 && grewAlways && totals.length > 1),
       story: `${known} in the evening: ${answers.map(storyOf).join(', ')}`,
     };
   }
@@ -153,6 +157,25 @@ export async function* paginatedNights(
 
 /** A total that falls by so many from one answer to the next is taken for that of another copy. */
 const greatFall = 3;
+
+/** So many rows that are gone at the growing end, and this share of the list, stay if totals only rise: it can be one that is being filled. */
+const filledMin = 10;
+const filledShare = 1 / 10;
+
+const grew = (totals: readonly number[]): boolean => (totals.at(-1) ?? 0) > (totals[0] ?? 0);
+
+/** How many of the newest records have gone since the evening; one in ten of them can be left. */
+function goneAtGrowingEnd(evening: readonly TableRow[], { table, tableOptions }: BusyTable): number {
+  const listed = new Set(table.map(({ reference }) => reference));
+  const newestFirst = tableOptions.order === 'newest' ? evening : evening.toReversed();
+  let [gone, left, most] = [0, 0, 0];
+  for (const { reference } of newestFirst) {
+    if (listed.has(reference)) left++;
+    else gone++;
+    if (left <= gone / 10) most = gone;
+  }
+  return most;
+}
 
 function spreadTimes(service: BusyTable, random: Random): void {
   if (service.tableOptions.resource !== 'document-exports') return;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { BusyTable, every, type TableRow } from '../support/busy-table.ts';
 import { casesOf } from '../support/cases.ts';
 import { memoryFolder } from '../support/in-process.ts';
-import { passNight, passOrdinaryNight, rowsOf } from '../support/witness.ts';
+import { passNight, passOrdinaryNight, rowsOf, watchNight } from '../support/witness.ts';
 
 // At the end where a list grows, rows are not shown because they are gone; or because the answer is of a copy that lags, or of a table that
 // is being filled again.
@@ -89,7 +89,53 @@ test.each(orders)('a copy keeps no row from staying that shows later ones: %s fi
   expect({ code, removed: outcome.removed }).toEqual({ code: 3, removed: 0 });
 });
 
+test.each([2, 7])(
+  'a copy that is %i records behind removes nothing if the run meets the other one, too',
+  async late => {
+    for (let more = 1; more <= 6; more++)
+      for (let other = 1; other <= 7; other++) {
+        await using folder = await memoryFolder();
+        const path = join(folder.path, 'mirror.sqlite');
+        let first = Number.POSITIVE_INFINITY;
+        let newest: ReadonlySet<TableRow> = new Set();
+        const query = (rows: readonly TableRow[], { n }: { n: number }) =>
+          n >= first && n < first + other ? rows.filter(row => !newest.has(row)) : rows;
+        await using service = await new BusyTable({ order: 'newest', count: 140, query }).listen();
+        await passOrdinaryNight(path, service, 3);
+        first = service.asked.length + 1;
+        newest = new Set(service.table.slice(0, late));
+        service.remove(1, 40);
+        service.remove(1, 100);
+        service.beforeAnswer = (table, { n }) => (n === first + more ? table.insert(3) : undefined);
+        const { outcome } = await watchNight(path, service);
+        const isMet = service.asked.length >= first + other;
+        if (isMet) expect(outcome.removed, `from ${other} on, three at ${more}`).toBeLessThanOrEqual(2);
+      }
+  },
+);
+
 describe('rows that really go from the growing end', () => {
+  test('go at once although three arrive in one moment, and another one later', async () => {
+    for (let later = 3; later <= 12; later++) {
+      await using folder = await memoryFolder();
+      const path = join(folder.path, 'mirror.sqlite');
+      await using service = await new BusyTable({ order: 'newest', count: 260 }).listen();
+      await passOrdinaryNight(path, service, 2);
+      const last = service.asked.length;
+      for (const [count, place] of [
+        [8, 0],
+        [1, 90],
+        [1, 200],
+      ] as const)
+        service.remove(count, place);
+      service.beforeAnswer = (table, { n }) => {
+        if (n === last + 2) table.insert(3);
+        if (n === last + later) table.insert();
+      };
+      expect((await passOrdinaryNight(path, service, 2.6)).outcome.removed).toBe(10);
+    }
+  });
+
   test.each(orders.slice(0, 2))('while the list is read stay for one run: %s first', async order => {
     await using folder = await memoryFolder();
     const path = join(folder.path, 'mirror.sqlite');

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { BusyTable } from '../support/busy-table.ts';
 import { memoryFolder } from '../support/in-process.ts';
+import { type PaginatedScene, paginatedNights } from '../support/paginated-nights.ts';
 import { passNight, passOrdinaryNight } from '../support/witness.ts';
 
 // A service counts its rows with one statement and reads a page with another one. People write between the two.
@@ -63,6 +64,58 @@ test.each([
     for (let night = 0; night < 3; night++) {
       const { readings } = await passNight(join(folder.path, 'mirror.sqlite'), service);
       expect(readings).toBeLessThanOrEqual(4.5);
+    }
+  },
+);
+
+test.each<
+  readonly [
+    why: string,
+    paginator: PaginatedScene['paginator'],
+    list: PaginatedScene['list'],
+    seed: number,
+    night: number,
+  ]
+>([
+  [
+    'a total falls by three in three answers',
+    'count, then rows',
+    'exports, oldest first, 1 to 5 pages of 100',
+    7,
+    2,
+  ],
+  [
+    'a page says the same twice, and the list has moved since',
+    'count, then rows',
+    'webhooks, about 2 pages of 50',
+    3,
+    5,
+  ],
+  [
+    'pages of two sizes are the same, because a record before them went',
+    'count, then rows',
+    'webhooks, about 2 pages of 50',
+    6,
+    0,
+  ],
+  [
+    'a page never fits its total in four answers',
+    'rows, then count',
+    'exports, newest first, pages of 100',
+    3,
+    5,
+  ],
+])(
+  'a list that moves between most answers is proven although %s',
+  async (_, paginator, list, seed, night) => {
+    for await (const { code, outcome, falseClaims, night: at } of paginatedNights(
+      { paginator, list, rate: 0.6 },
+      seed,
+    )) {
+      expect(falseClaims).toEqual([]);
+      if (at < night) continue;
+      expect({ code, reason: outcome.reason }).toEqual({ code: 0, reason: null });
+      break;
     }
   },
 );
