@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as parse from '../config/parse.ts';
 import { type Environment, named, type ServiceConfig } from '../config/resolve.ts';
-import { readSecretFile, TooLargeError } from '../config/small-file.ts';
-import { DocmirrorError, UsageError } from '../errors.ts';
+import { laterPerhaps, readSecretFile } from '../config/small-file.ts';
+import { UsageError } from '../errors.ts';
 
 /** Gets the service's token from the source that the settings name. A file is read, or a command run, again each time. */
 export async function readToken(token: ServiceConfig['token'], signal: AbortSignal): Promise<string> {
@@ -12,10 +12,7 @@ export async function readToken(token: ServiceConfig['token'], signal: AbortSign
     if ('file' in token) return readTokenFile('DOCMIRROR_TOKEN_FILE', token.file);
     return await runTokenCommand(token, signal);
   } catch (error) {
-    // The settings are right: the file or command can work again at the next run. A file that never ends can't.
-    if (error instanceof UsageError && !(error instanceof TooLargeError))
-      throw new DocmirrorError('token_unavailable', error.message, { cause: error });
-    throw error;
+    throw laterPerhaps(error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import { attempt, DocmirrorError, UsageError } from '../errors.ts';
-import { readSmallFile, TooLargeError } from './small-file.ts';
+import { attempt, UsageError } from '../errors.ts';
+import { laterPerhaps, readSmallFile } from './small-file.ts';
 
 /** What a request gets from the file of `DOCMIRROR_HEADERS_FILE`, by names in small letters. Values are secrets. */
 export type FurtherHeaders = Readonly<Record<string, string>>;
@@ -37,8 +37,7 @@ function textOf(path: string): string {
   try {
     return readSmallFile(`${variable}: `, path).replace(/^\uFEFF/, '');
   } catch (error) {
-    if (!(error instanceof UsageError) || error instanceof TooLargeError) throw error;
-    throw new DocmirrorError('token_unavailable', error.message, { cause: error });
+    throw laterPerhaps(error);
   }
 }
 

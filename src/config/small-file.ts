@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
-import { codeOf, UsageError } from '../errors.ts';
+import { codeOf, DocmirrorError, UsageError } from '../errors.ts';
 
 /** More than any file of settings, keys, certificates or SQL has, in bytes. */
 const bytesMax = 4 * 1024 * 1024;
@@ -29,7 +29,13 @@ export function readSmallBytes(from: string, path: string, name = path): Buffer 
 }
 
 /** A file is larger than any that a person writes, so that it is another one than was meant. */
-export class TooLargeError extends UsageError {}
+class TooLargeError extends UsageError {}
+
+/** The end of a run whose settings are right: a file or command can work again at the next one. A file that never ends can't. */
+export function laterPerhaps(error: unknown): unknown {
+  if (!(error instanceof UsageError) || error instanceof TooLargeError) return error;
+  return new DocmirrorError('token_unavailable', error.message, { cause: error });
+}
 
 /** Also a device or a pipe that never ends is read only so far. */
 function readUpTo(path: string, length: number): Buffer {
