@@ -20,14 +20,13 @@ export function completionOf(load: () => Promise<readonly { name: string; comman
 function levelsOf(all: readonly { name: string; command: Command }[]): Level[] {
   const names = all.map(({ name }) => name.split(' '));
   const heads = [...new Set(names.map(([head = '']) => head))];
+  const inGroup = (head: string) => names.flatMap(([group, inner = []]) => (group === head ? inner : []));
   return [
     ...all.map(({ name, command }): Level => {
       const choices = Object.values(command.arguments ?? {}).flatMap(each => each.choices ?? []);
       return [name, [...choices, ...flagsOf(command).keys(), '--help']];
     }),
-    ...heads.map(
-      (head): Level => [head, names.flatMap(([group, inner = []]) => (group === head ? inner : []))],
-    ),
+    ...heads.map((head): Level => [head, inGroup(head)]),
     ['help', heads],
     ['', [...heads, 'help', '--database', '--env-file', '--help', '--version']],
   ];

@@ -51,7 +51,5 @@ export function withEnvFile(path: string, environment: Environment) {
   return { inEnvFile, environment: Object.fromEntries([...others, ...set]) };
 }
 
-const fileVariables: readonly string[] = [
-  ...Object.values(settings).flatMap(({ variable, kind }) => (kind === 'path' ? [variable] : [])),
-  'NODE_EXTRA_CA_CERTS',
-];
+const ofPaths = Object.values(settings).filter(({ kind }) => kind === 'path');
+const fileVariables: readonly string[] = [...ofPaths.map(({ variable }) => variable), 'NODE_EXTRA_CA_CERTS'];
