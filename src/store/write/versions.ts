@@ -23,7 +23,7 @@ import type { ListContext } from './mirror.ts';
 // form of its row, or the form in which the run has seen it first, before its content counts. So it is the same record for everything else.
 
 /** What can be written otherwise in a version of a record. */
-interface Form {
+interface Form<Row = number | null> {
   /** 32 hexadecimal digits: the content of the version. */
   readonly content: string;
   /** The text of its time; null if it has none. */
@@ -31,16 +31,11 @@ interface Form {
   readonly arrays: RecordValues['arrays'];
   readonly extra: string | null;
   /** The row that has it; null for a version that is only staged. */
-  readonly row: number | null;
-}
-
-/** The form of a row. */
-interface RowForm extends Form {
-  readonly row: number;
+  readonly row: Row;
 }
 
 /** The same as SQL gives it: the arrays as JSON. */
-type RawForm<Row> = Omit<Form, 'arrays' | 'row'> & { readonly arrays: string; readonly row: Row };
+type RawForm<Row> = Omit<Form<Row>, 'arrays'> & { readonly arrays: string };
 
 /** A version that the mirror lacks, under its numbers. */
 interface StagedVersion {
@@ -121,7 +116,7 @@ export class Versions {
   }
 
   /** The form of the first row that has the identity of a record; undefined if there is none. */
-  formOfRow(record: MirrorRecord): RowForm | undefined {
+  formOfRow(record: MirrorRecord): Form<number> | undefined {
     const { list, sum } = this.#context;
     if (sum.count === 0) return undefined;
     const found = this.#formOfIdentity.get(record.key, ...identifying(list, record));
@@ -142,7 +137,7 @@ export class Versions {
    */
   dress(
     record: MirrorRecord,
-    first: RowForm | undefined,
+    first: Form<number> | undefined,
     duplicates: readonly KnownRow[] | undefined,
     staged: RecordNo | null,
   ): { readonly record: MirrorRecord; readonly row: number | null } {
@@ -162,7 +157,7 @@ export class Versions {
     return { record: withContent(dressed, contentOf(list, dressed, ignored)), row: null };
   }
 
-  #ofRow(row: number): RowForm {
+  #ofRow(row: number): Form<number> {
     const { list, table } = this.#context;
     const { content, record } = table.read(row);
     const { scalars, arrays, extra } = record;
