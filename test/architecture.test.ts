@@ -273,7 +273,7 @@ const foreignTexts: Readonly<Record<string, string>> = {
   'render/table.ts': 'any text: how wide it is',
   'serve/api.ts': 'what a client sends',
   'service/page.ts': 'answers of the service',
-  'service/patience.ts': 'answers of the service',
+  'service/retry-policy.ts': 'answers of the service',
   'service/refusals.ts': 'undici, and answers of the service',
   'store/file/sqlite-errors.ts': 'errors of SQLite',
   'store/file/unfinished.ts': 'codes of the system',

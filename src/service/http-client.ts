@@ -12,8 +12,8 @@ import { codeOf, ServiceError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { toAnyAddress } from './any-address.ts';
 import type { AwakeClock } from './pace.ts';
-import { type RetryAfter, retryAfterForm, waitOf } from './patience.ts';
 import { brokenConnection, type NoPage, numbersOfRefusal, statuses } from './refusals.ts';
+import { type RetryAfter, retryAfterForm, waitOf } from './retry-policy.ts';
 import type { Secrets } from './secrets.ts';
 
 /** How requests are made. */

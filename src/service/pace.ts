@@ -6,8 +6,8 @@ import { ServiceError } from '../errors.ts';
 /** Good answers in a row, for each request in flight, before one more request is allowed. */
 const answersPerRise = 8;
 
-/** Decides how many requests can be in flight, and when the next can start. Overload halves their number, good answers raise it by one. */
-export class Pacer {
+/** Limits how many requests can be in flight, and when the next can start. Overload halves their number, good answers raise it by one. */
+export class RequestLimiter {
   /** Between the starts of two requests. */
   readonly #spacingMs: number;
   // By `performance.now()`, because the wall clock can be set meanwhile.
@@ -61,7 +61,7 @@ export class Pacer {
 }
 
 /** Measures how long no list of a run got a useful answer. If that is too long, requests end, and none is tried twice until one comes. */
-export class Outage {
+export class CircuitBreaker {
   readonly #giveUpAfterMs: number;
   readonly #clock: AwakeClock;
   #sinceMs: number | null = null;

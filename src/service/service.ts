@@ -3,9 +3,9 @@ import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageRequest, PageSource } from '../contract/page.ts';
 import { codeOf, ServiceError } from '../errors.ts';
 import { type Body, HttpClient, type HttpOptions } from './http-client.ts';
-import { AwakeClock, Outage, Pacer } from './pace.ts';
+import { AwakeClock, CircuitBreaker, RequestLimiter } from './pace.ts';
 import { readPage } from './page.ts';
-import { leftAloneError, type RetryAfter, verdictOn } from './patience.ts';
+import { leftAloneError, type RetryAfter, verdictOn } from './retry-policy.ts';
 
 /** How to reach the service, and how long to keep trying. */
 export interface ServiceOptions extends HttpOptions {
@@ -52,30 +52,30 @@ export class Service implements PageSource {
   readonly #worked = new Set<string>();
   /** Since when the token is accepted; null until it was. */
   #tokenSinceMs: number | null = null;
-  readonly #pacer: Pacer;
-  readonly #outage: Outage;
+  readonly #limiter: RequestLimiter;
+  readonly #breaker: CircuitBreaker;
   #retries = 0;
 
   constructor(options: ServiceOptions) {
     this.baseUrl = options.baseUrl;
     this.query = options.query ?? null;
     this.#options = options;
-    this.#pacer = new Pacer(options.concurrency, options.maxRequestsPerSecond ?? null);
-    this.#outage = new Outage(options.giveUpAfterMs, this.#clock);
+    this.#limiter = new RequestLimiter(options.concurrency, options.maxRequestsPerSecond ?? null);
+    this.#breaker = new CircuitBreaker(options.giveUpAfterMs, this.#clock);
     this.#client = new HttpClient(options, this.#clock);
   }
 
   get traffic() {
     const { requests, bytes } = this.#client;
-    return { requests, retries: this.#retries, bytes, waitedMs: this.#pacer.waitedMs };
+    return { requests, retries: this.#retries, bytes, waitedMs: this.#limiter.waitedMs };
   }
 
   get concurrency(): number {
-    return this.#pacer.concurrency;
+    return this.#limiter.concurrency;
   }
 
   async getPage(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page> {
-    const patient = AbortSignal.any([signal, this.#outage.givingUp.signal]);
+    const patient = AbortSignal.any([signal, this.#breaker.givingUp.signal]);
     return pRetry(tryNumber => this.#try(list, request, patient, tryNumber), {
       retries: Number.POSITIVE_INFINITY,
       minTimeout: this.#options.retryDelayMs ?? retryDelayMs,
@@ -85,7 +85,7 @@ export class Service implements PageSource {
       shouldRetry: ({ error, attemptNumber, retryDelay }) => {
         if (!(error instanceof ServiceError)) return false;
         this.#retries++;
-        this.#pacer.waitedMs += retryDelay;
+        this.#limiter.waitedMs += retryDelay;
         this.#options.onRetry?.(error, attemptNumber);
         return true;
       },
@@ -93,18 +93,18 @@ export class Service implements PageSource {
   }
 
   async close(): Promise<void> {
-    this.#outage.close();
+    this.#breaker.close();
     this.#clock.close();
     await this.#client.close();
   }
 
   /** Asks once. A ServiceError that is no AbortError of p-retry is followed by another try. */
   async #try(list: ListDefinition, request: PageRequest, signal: AbortSignal, tryNumber: number) {
-    const outage = this.#outage;
-    const { heldMs } = this.#pacer;
-    if (outage.error !== null && heldMs > Math.max(lastTryMsMax, outage.leftMs(this.#clock.nowMs)))
-      throw new AbortError(outage.error);
-    await this.#pacer.ready(signal);
+    const breaker = this.#breaker;
+    const { heldMs } = this.#limiter;
+    if (breaker.error !== null && heldMs > Math.max(lastTryMsMax, breaker.leftMs(this.#clock.nowMs)))
+      throw new AbortError(breaker.error);
+    await this.#limiter.ready(signal);
     const begunAtMs = this.#clock.nowMs;
     let waitMs: number | null = null;
     try {
@@ -114,10 +114,10 @@ export class Service implements PageSource {
       this.#worked.add(list.resource);
       this.#tokenSinceMs ??= this.#clock.nowMs;
       this.#seeAnswer(list.resource, page, body);
-      this.#pacer.noteAnswer();
-      outage.noteAnswer();
+      this.#limiter.noteAnswer();
+      breaker.noteAnswer();
       // If it is longer, the next answer says so, or there is none.
-      if (waitMs !== null && waitMs <= outage.leftMs(begunAtMs)) this.#leaveAlone(waitMs);
+      if (waitMs !== null && waitMs <= breaker.leftMs(begunAtMs)) this.#leaveAlone(waitMs);
       return page;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -125,17 +125,17 @@ export class Service implements PageSource {
       const { status, code, retryAfter } = error;
       this.#options.see?.(list.resource, 'failures', { [status ?? code]: 1 });
       this.#seeWait(list.resource, retryAfter, waitMs);
-      if (['overloaded', 'timeout'].includes(error.code) || waitMs !== null) this.#pacer.noteOverload();
+      if (['overloaded', 'timeout'].includes(error.code) || waitMs !== null) this.#limiter.noteOverload();
       const hasWorked = { list: this.#worked.has(list.resource), any: this.#worked.size > 0 };
-      const seen = { ...hasWorked, leftMs: outage.leftMs(begunAtMs) };
+      const seen = { ...hasWorked, leftMs: breaker.leftMs(begunAtMs) };
       const verdict = verdictOn(error, waitMs, seen, request, tryNumber);
       if (waitMs !== null) this.#leaveAlone(waitMs, verdict === 'left alone');
       if (verdict === 'again') {
-        outage.noteTrouble(error, begunAtMs);
+        breaker.noteTrouble(error, begunAtMs);
         throw error;
       }
       const end = verdict === 'left alone' ? leftAloneError(error, waitMs ?? 0, Date.now()) : error;
-      if (verdict === 'left alone' || verdict === 'given up') outage.giveUp(end);
+      if (verdict === 'left alone' || verdict === 'given up') breaker.giveUp(end);
       end.isOfSize = verdict === 'smaller';
       throw new AbortError(end);
     }
@@ -159,7 +159,7 @@ export class Service implements PageSource {
   }
 
   #leaveAlone(waitMs: number, isEnd = false): void {
-    this.#pacer.hold(waitMs);
+    this.#limiter.hold(waitMs);
     if (waitMs > 0 && !isEnd) this.#options.onWait?.(Date.now() + waitMs);
   }
 
@@ -185,7 +185,7 @@ export class Service implements PageSource {
       }
       const next = await this.#token;
       if (next === token && headersNow() === headers) throw error;
-      await this.#pacer.ready(signal);
+      await this.#limiter.ready(signal);
       return get(next);
     }
   }
@@ -208,7 +208,7 @@ export class Service implements PageSource {
   get #timeoutMs(): number {
     const { timeoutMs, giveUpAfterMs } = this.#options;
     if (giveUpAfterMs === 0) return timeoutMs;
-    return Math.min(timeoutMs, giveUpAfterMs, this.#outage.isOver ? lastTryMsMax : timeoutMs);
+    return Math.min(timeoutMs, giveUpAfterMs, this.#breaker.isOver ? lastTryMsMax : timeoutMs);
   }
 
   #read({ bytes, ageMs }: Body, list: ListDefinition, { readItems }: PageRequest): Page {

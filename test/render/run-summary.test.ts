@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
 import { firstLine, type SharedRunSummary, summaryText } from '../../src/render/run-summary.ts';
-import { leftAloneError } from '../../src/service/patience.ts';
+import { leftAloneError } from '../../src/service/retry-policy.ts';
 import type { ListOutcome } from '../../src/store/tables/run.ts';
 
 const plain: ListOutcome = {

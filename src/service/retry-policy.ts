@@ -6,7 +6,7 @@ import { type ErrorCode, ServiceError } from '../errors.ts';
 type Tries = 'once' | 'few' | 'outage';
 
 /** How patient a run is before and after it has seen the list working (for a token: any list), and whether a smaller page might come. */
-const patience: Readonly<
+const policies: Readonly<
   Partial<Record<ErrorCode, readonly [before: Tries, after: Tries, isOfSize?: 'size']>>
 > = {
   overloaded: ['outage', 'outage', 'size'],
@@ -47,7 +47,7 @@ export function verdictOn(
   tryNumber: number,
 ): RetryVerdict {
   if (waitMs !== null && waitMs > Math.max(0, seen.leftMs)) return 'left alone';
-  const [before, after, isOfSize] = patience[error.code] ?? ['once', 'once'];
+  const [before, after, isOfSize] = policies[error.code] ?? ['once', 'once'];
   const hasWorked = error.code === 'unauthorized' ? seen.any : seen.list;
   let tries = error.retryable ? before : 'once';
   // Nothing past the end was seen working.

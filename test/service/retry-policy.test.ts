@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PageRequest } from '../../src/contract/page.ts';
 import { type ErrorCode, ServiceError } from '../../src/errors.ts';
-import { leftAloneError, verdictOn, waitOf } from '../../src/service/patience.ts';
+import { leftAloneError, verdictOn, waitOf } from '../../src/service/retry-policy.ts';
 
 const none = { list: false, any: false, leftMs: 600_000 };
 const anyList = { ...none, any: true };
