@@ -14,10 +14,7 @@ const hash = (digits: number, description: string) => orNull(hex(digits, descrip
 const why = orNull(text('null in a share', '.'));
 const actor = text('who did it; empty if nobody is named');
 
-const state = {
-  recordCount: count('its rows'),
-  checksum: hash(32, 'the sum of the contents of its rows'),
-};
+const state = { recordCount: count('its rows'), checksum: hash(32, 'the sum of the contents of its rows') };
 const work = {
   changes: hash(64, 'over the changes of the run'),
   ended: hash(64, 'over the versions that the run ended'),
