@@ -119,13 +119,13 @@ test.skipIf(oldNode === undefined)('a Node.js that is too old gets a message of 
   expect(stderr).toMatch(/^docmirror needs Node\.js 24 or newer, but this is v\d[^\n]*\n$/);
 });
 
-test.each([['--version'], ['demo']])(
+test.each(['--version', 'demo --records 50'])(
   '%s runs no compiled code from the folder for temporary files',
-  async command => {
+  async words => {
     await using folder = temporaryFolder();
     await using temporary = temporaryFolder();
-    const env = { TMPDIR: temporary.path, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
-    const { code, stderr } = await runCli([command], { env, cwd: folder.path });
+    const env = { TMPDIR: temporary.path, NODE_COMPILE_CACHE: '', NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const { code, stderr } = await runCli(words.split(' '), { env, cwd: folder.path });
     // Node would name each file that it looks for in the cache.
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(readdirSync(temporary.path)).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { sqlite } from './run-cli.ts';
+import { type Row, sqlite, sqliteEach } from './run-cli.ts';
 import type { StandIn } from './stand-in.ts';
 
 type Item = Record<string, unknown>;
@@ -50,8 +50,12 @@ function normalize(item: Item, names: readonly string[]): string {
 
 /** The records of one list of the mirror, each as JSON text, sorted. */
 export function mirrored(path: string, resource: string): string[] {
+  return recordsIn(sqlite(path, queries[resource] as string), resource);
+}
+
+function recordsIn(rows: readonly Row[], resource: string): string[] {
   const names = fields[resource] as readonly string[];
-  return sqlite(path, queries[resource] as string)
+  return rows
     .map(row => JSON.parse(row.record as string) as Item)
     .map(record => JSON.stringify(names.map(name => record[name])))
     .sort();
@@ -64,25 +68,30 @@ export function listed(items: readonly unknown[], resource: string): string[] {
 
 /** Expects the mirror to be exactly what the service lists, and sound as a database. */
 export function expectExactMirror(path: string, service: StandIn, resources = Object.keys(queries)): void {
-  for (const resource of resources) {
+  const rows = sqliteEach(
+    path,
+    resources.map(resource => queries[resource] as string),
+  );
+  for (const [at, resource] of resources.entries()) {
     const items = service.lists[resource as keyof StandIn['lists']];
-    expect(mirrored(path, resource), resource).toEqual(listed(items, resource));
+    expect(recordsIn(rows[at] ?? [], resource), resource).toEqual(listed(items, resource));
   }
   expectSound(path);
 }
 
 /** Expects a database without damage, dangling references, or names and connections that nothing refers to. */
 export function expectSound(path: string): void {
-  expect(sqlite(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-  expect(sqlite(path, 'PRAGMA foreign_key_check')).toEqual([]);
-  const unreferenced = sqlite(
-    path,
+  const [integrity, dangling, unreferenced] = sqliteEach(path, [
+    'PRAGMA integrity_check',
+    'PRAGMA foreign_key_check',
     `SELECT id FROM connections
      WHERE id NOT IN (SELECT source_connection_id FROM document_exports WHERE source_connection_id IS NOT NULL
        UNION SELECT destination_connection_id FROM document_exports WHERE destination_connection_id IS NOT NULL
        UNION SELECT source_connection_id FROM collections WHERE source_connection_id IS NOT NULL
        UNION SELECT destination_connection_id FROM collections WHERE destination_connection_id IS NOT NULL
        UNION SELECT connection_id FROM webhook_connections WHERE connection_id IS NOT NULL)`,
-  );
+  ]);
+  expect(integrity).toEqual([{ integrity_check: 'ok' }]);
+  expect(dangling).toEqual([]);
   expect(unreferenced).toEqual([]);
 }

@@ -10,7 +10,7 @@ import Database from 'better-sqlite3';
 import { mainPath, programFolder, programPath } from './program.ts';
 
 export interface CliOptions {
-  /** All that the process gets besides `PATH`, `HOME` and `TZ`. */
+  /** All that the process gets besides `PATH`, `HOME`, `TZ`, and where Node keeps what it compiled. */
   env?: Record<string, string>;
   cwd?: string;
   /** Tells a command in the test's own process to stop. */
@@ -142,7 +142,9 @@ async function within(result: Promise<CliResult>, ms: number, child: ChildProces
 }
 
 function inheritedEnv(): Record<string, string> {
-  const entries = ['PATH', 'HOME', 'TZ'].map(name => [name, process.env[name]] as const);
+  const entries = ['PATH', 'HOME', 'TZ', 'NODE_COMPILE_CACHE'].map(
+    name => [name, process.env[name]] as const,
+  );
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
@@ -164,12 +166,19 @@ export type Row = Record<string, unknown>;
 
 /** The rows of a query, on a read-only connection of its own. */
 export function sqlite(path: string, sql: string, options: { safeIntegers?: boolean } = {}): Row[] {
+  return sqliteEach(path, [sql], options)[0] ?? [];
+}
+
+/** The rows of each query, on one read-only connection: to open it and to read the schema takes longer than most queries. */
+export function sqliteEach(
+  path: string,
+  queries: readonly string[],
+  options: { safeIntegers?: boolean } = {},
+): Row[][] {
   const database = new Database(path, { readonly: true, fileMustExist: true });
+  const isSafe = options.safeIntegers === true;
   try {
-    return database
-      .prepare<[], Row>(sql)
-      .safeIntegers(options.safeIntegers === true)
-      .all();
+    return queries.map(sql => database.prepare<[], Row>(sql).safeIntegers(isSafe).all());
   } finally {
     database.close();
   }
