@@ -7,6 +7,7 @@ import { keptResources, lists } from '../../src/contract/lists.ts';
 import { hash16, Sum } from '../../src/contract/sum.ts';
 import { checkpointOf } from '../../src/store/read/runs/receipts.ts';
 import { tamper } from '../store/verify/tamper.ts';
+import { casesOf } from '../support/cases.ts';
 import { syncScene } from '../support/in-process.ts';
 import { sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -80,7 +81,7 @@ describe('the procedure of docs/audit.md', () => {
     expect(answers[2]?.by).toMatch(/^[\da-f]{32}$/);
   });
 
-  test.each<[string, string[], Tampering]>([
+  const tamperings: readonly [what: string, steps: string[], tampering: Tampering][] = [
     [
       'a receipt was changed',
       ['root'],
@@ -131,7 +132,9 @@ describe('the procedure of docs/audit.md', () => {
     ],
     ['a view is gone', ['views'], by('DROP VIEW latest_versions')],
     ['a rejected record was changed', ['books'], by(`UPDATE rejected_records SET reason = 'another'`)],
-  ])('finds that %s', async (_, steps, tampering) => {
+  ];
+
+  test.each(casesOf(tamperings, 2))('finds that %s', async (_, steps, tampering) => {
     await using folder = temporaryFolder();
     makeMirror(folder, tampering);
     const answers = readAnswers(follow(folder).stdout);

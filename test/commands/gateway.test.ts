@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeAuthority } from '../service/certificates.ts';
 import { startProxy, startTls } from '../service/servers.ts';
+import { casesOf } from '../support/cases.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
@@ -61,11 +62,13 @@ test('a service behind a gateway that asks for a certificate, a header and param
   server.close();
 });
 
-test.each([
-  ['directly', null],
-  ['through an http proxy', 'http'],
+const ways = [
   ['through an https proxy', 'https'],
-])(
+  ['through an http proxy', 'http'],
+  ['directly', null],
+] as const;
+
+test.each(casesOf(ways, 3))(
   'a client certificate reaches the service %s, and one that is missing is an error of its own',
   async (_way, scheme) => {
     await using scene = await setScene();

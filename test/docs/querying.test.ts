@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, readdirSync, readFileSync, statSync } from 'no
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { playsAll } from '../support/cases.ts';
 import { docmirrorShell, type Shell } from '../support/docmirror-shell.ts';
 import { type Row, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { asStranger, programOf, rowsForStranger, whyNoStranger } from '../support/share.ts';
@@ -301,7 +302,9 @@ describe.skipIf(whyNoStranger !== null)(`a user who can only read the share${ski
 
   test.for(['sqlite3', 'python3'] as const)('gets all answers with %s', (program, { skip }) => {
     if (asStranger(programOf(program), ['--version']).status !== 0) skip(`${program} is needed`);
-    for (const [question, sql] of asked) {
+    // Each statement is asked by one of the programs at least.
+    const own = asked.filter((_, at) => playsAll || at % 2 === (program === 'python3' ? 0 : 1));
+    for (const [question, sql] of own) {
       const rows = rowsForStranger(program, share, sql).map(withoutAge);
       expect([question, rows]).toEqual([question, sqlite(share, sql).map(withoutAge)]);
     }

@@ -8,3 +8,8 @@ export const playsAll: boolean = process.env.CASES === 'all';
 export function casesOf<Case>(all: readonly Case[], oneIn: number): readonly Case[] {
   return playsAll ? all : all.filter((_, at) => at % oneIn === 0);
 }
+
+/** All of them, or the one whose turn it is at a place in a list of cases. */
+export function inTurn<One>(all: readonly One[], place: number): readonly One[] {
+  return playsAll ? all : all.filter((_, at) => at === place % all.length);
+}

@@ -5,6 +5,7 @@ import {
   onlyDates,
   provenInNoVisibleOrder,
 } from '../support/almost-ordered.ts';
+import { casesOf } from '../support/cases.ts';
 import type { PlayedNight } from '../support/honest-nights.ts';
 import { stored } from '../support/in-process.ts';
 
@@ -40,7 +41,7 @@ test('a list of dates without times is read twice', async () => {
   }
 });
 
-test.each([0.3, 1, 3])(
+test.each(casesOf([1, 0.3, 3], 3))(
   'a long list in no visible order is proven while it changes: %d changes a reading',
   async rate => {
     expect(await provenInNoVisibleOrder(rate, 3)).toBeGreaterThanOrEqual(2);

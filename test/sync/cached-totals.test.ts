@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BusyTable, every } from '../support/busy-table.ts';
+import { casesOf } from '../support/cases.ts';
 import { memoryFolder } from '../support/in-process.ts';
 import { passNight, passOrdinaryNight } from '../support/witness.ts';
 
@@ -16,14 +17,16 @@ function cachedFor(answers: number) {
 }
 
 describe('a total that is too small', () => {
-  test.each([
+  const totals = [
     ['oldest', 'cached', () => cachedFor(400)],
     ['newest', 'cached', () => cachedFor(400)],
-    ['oldest', 'cached for a while', () => cachedFor(25)],
     ['newest', 'cached for a while', () => cachedFor(25)],
+    ['oldest', 'cached for a while', () => cachedFor(25)],
     ['oldest', 'an estimate', () => (now: number) => Math.floor(now * 0.985)],
     ['newest', 'an estimate', () => (now: number) => Math.floor(now * 0.985)],
-  ] as const)('is an ordinary night: %s first, %s', async (order, _name, total) => {
+  ] as const;
+
+  test.each(casesOf(totals, 2))('is an ordinary night: %s first, %s', async (order, _name, total) => {
     await using folder = await memoryFolder();
     await using service = await new BusyTable({ order, total: total() }).listen();
     service.beforeAnswer = every(15, table => table.insert());
@@ -34,7 +37,7 @@ describe('a total that is too small', () => {
     }
   });
 
-  test.each(['oldest', 'newest'] as const)(
+  test.each(casesOf(['oldest', 'newest'] as const, 2))(
     'lets rows go that are not in the list any more: %s first',
     async order => {
       await using folder = await memoryFolder();
@@ -48,7 +51,7 @@ describe('a total that is too small', () => {
   );
 });
 
-test.each(['oldest', 'newest'] as const)(
+test.each(casesOf(['newest', 'oldest'] as const, 2))(
   'a total that is too great is named with the end that was shown: %s first',
   async order => {
     await using folder = await memoryFolder();

@@ -3,7 +3,7 @@ import { casesOf } from '../support/cases.ts';
 import { honestKinds, honestNights } from '../support/honest-nights.ts';
 import { stored } from '../support/in-process.ts';
 
-test.each(casesOf(Object.entries(honestKinds), 2))(
+test.each(casesOf(Object.entries(honestKinds), 3))(
   'an honest list ends each of eight nights with 0: %s',
   async (_name, kind) => {
     const worst = { still: 0, removed: 0 };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { beforeEachAnswer, writeItems } from '../support/answers.ts';
+import { casesOf } from '../support/cases.ts';
 import { expectExactMirror } from '../support/oracle.ts';
 import { expectOrdinary, exportsOf, rowsIn, titlesOf } from '../support/ordinary-night.ts';
 import { feedOf } from '../support/run-cli.ts';
@@ -112,27 +113,30 @@ describe('a release of the service', () => {
     },
   );
 
-  test.each(
-    releases.flatMap(([name, release]) => [
-      [name, 'a mirror that is complete', release, ['old', 'both', 'new', 'new']] as const,
-      [name, 'a first copy', release, ['both', 'both', 'new', 'new']] as const,
-    ]),
-  )('%s and answers by turns leaves one row for each export: %s', async (_name, _mirror, release, phases) => {
-    await using scene = await setScene({ maxPageSize: 100 }, { exports: 400 });
-    let phase = '';
-    writeItems(scene.service, 'document-exports', (item, _at, { n }) =>
-      phase === 'new' || (phase === 'both' && n % 2 === 0) ? release(item) : item,
-    );
-    for (const [night, now] of phases.entries()) {
-      phase = now;
-      const { inserted, updated } = await expectOrdinary(scene, 400);
-      expect(inserted).toBe(night === 0 ? 400 : 0);
-      if (night === 3) expect(updated).toBe(0);
-    }
-    expectExactMirror(scene.database, scene.service);
-    expect(feedOf(scene.database)).toEqual({ insert: 400, update: expect.any(Number) });
-    expect(await scene.run('verify')).toMatchObject({ code: 0 });
-  });
+  const turns = releases.flatMap(([name, release]) => [
+    [name, 'a mirror that is complete', release, ['old', 'both', 'new', 'new']] as const,
+    [name, 'a first copy', release, ['both', 'both', 'new', 'new']] as const,
+  ]);
+
+  test.each(casesOf(turns, 3))(
+    '%s and answers by turns leaves one row for each export: %s',
+    async (_name, _mirror, release, phases) => {
+      await using scene = await setScene({ maxPageSize: 100 }, { exports: 400 });
+      let phase = '';
+      writeItems(scene.service, 'document-exports', (item, _at, { n }) =>
+        phase === 'new' || (phase === 'both' && n % 2 === 0) ? release(item) : item,
+      );
+      for (const [night, now] of phases.entries()) {
+        phase = now;
+        const { inserted, updated } = await expectOrdinary(scene, 400);
+        expect(inserted).toBe(night === 0 ? 400 : 0);
+        if (night === 3) expect(updated).toBe(0);
+      }
+      expectExactMirror(scene.database, scene.service);
+      expect(feedOf(scene.database)).toEqual({ insert: 400, update: expect.any(Number) });
+      expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    },
+  );
 });
 
 describe('a time', () => {

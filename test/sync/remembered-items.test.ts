@@ -84,7 +84,7 @@ describe.each<ResourceName>(['document-exports', 'collections', 'webhooks'])('th
         }
         expectSound(remembers);
       }),
-      { numRuns: playsAll ? 4 : 2 },
+      { numRuns: playsAll ? 4 : 1 },
     );
   });
 });

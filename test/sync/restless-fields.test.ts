@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { writeItems } from '../support/answers.ts';
+import { casesOf } from '../support/cases.ts';
 import { feedOf, sqlite } from '../support/run-cli.ts';
 import { make, setScene } from '../support/scene.ts';
 import { documentExport, type SampleItem } from '../support/stand-in.ts';
@@ -24,39 +25,42 @@ const cases = fields.flatMap(([what, ...field]) =>
   lists.map(([where, ...list]) => [what, where, ...field, ...list] as const),
 );
 
-test.each(cases)('%s in each record of a list %s is named, and makes no further row', async (...row) => {
-  const [_what, _where, field, textOf, maxPageSize, placeOf] = row;
-  await using scene = await setScene({ maxPageSize }, { exports: 400 });
-  scene.service.lists['document-exports'] = make(400, n => documentExport(placeOf(n)));
-  const [edited] = scene.service.lists['document-exports'] as [SampleItem];
-  writeItems(scene.service, 'document-exports', (item, _at, { n }) => ({
-    ...item,
-    [field]: textOf(item, n),
-  }));
-  for (let night = 1; night <= 4; night++) {
-    // A field that somebody edits is none of them.
-    edited.sourceDocumentTitle = `Edited ${night}`;
-    const synced = await scene.sync('--full');
-    const outcome = synced.of('document-exports');
-    expect({ night, code: synced.code, ...outcome }).toMatchObject({
+test.each(casesOf(cases, 2))(
+  '%s in each record of a list %s is named, and makes no further row',
+  async (...row) => {
+    const [_what, _where, field, textOf, maxPageSize, placeOf] = row;
+    await using scene = await setScene({ maxPageSize }, { exports: 400 });
+    scene.service.lists['document-exports'] = make(400, n => documentExport(placeOf(n)));
+    const [edited] = scene.service.lists['document-exports'] as [SampleItem];
+    writeItems(scene.service, 'document-exports', (item, _at, { n }) => ({
+      ...item,
+      [field]: textOf(item, n),
+    }));
+    for (let night = 1; night <= 4; night++) {
+      // A field that somebody edits is none of them.
+      edited.sourceDocumentTitle = `Edited ${night}`;
+      const synced = await scene.sync('--full');
+      const outcome = synced.of('document-exports');
+      expect({ night, code: synced.code, ...outcome }).toMatchObject({
+        code: 0,
+        completeness: 'proven',
+        inserted: night === 1 ? 400 : 0,
+        removed: 0,
+      });
+      expect(sqlite(scene.database, 'SELECT count(*) AS n FROM document_exports')).toEqual([{ n: 400 }]);
+      // Two readings of a list are enough, although all texts differ.
+      expect(outcome.requests).toBeLessThanOrEqual(11);
+      // Pages of a first copy share a few records only.
+      if (night > 1) expect(outcome.restlessFields).toEqual([field]);
+    }
+    expect(feedOf(scene.database)).toEqual({ insert: 400, update: 1_200 });
+    const { code, stdout } = await scene.run('sync', '--full');
+    expect({ code, stdout: stdout.replaceAll(/\n +/g, ' ') }).toEqual({
       code: 0,
-      completeness: 'proven',
-      inserted: night === 1 ? 400 : 0,
-      removed: 0,
+      stdout: expect.stringContaining(`document-exports: ${field} differs in most records`),
     });
-    expect(sqlite(scene.database, 'SELECT count(*) AS n FROM document_exports')).toEqual([{ n: 400 }]);
-    // Two readings of a list are enough, although all texts differ.
-    expect(outcome.requests).toBeLessThanOrEqual(11);
-    // Pages of a first copy share a few records only.
-    if (night > 1) expect(outcome.restlessFields).toEqual([field]);
-  }
-  expect(feedOf(scene.database)).toEqual({ insert: 400, update: 1_200 });
-  const { code, stdout } = await scene.run('sync', '--full');
-  expect({ code, stdout: stdout.replaceAll(/\n +/g, ' ') }).toEqual({
-    code: 0,
-    stdout: expect.stringContaining(`document-exports: ${field} differs in most records`),
-  });
-});
+  },
+);
 
 test('a field that differs in a few records, or in most of them once, is named only then', async () => {
   await using scene = await setScene({ maxPageSize: 100 }, { exports: 400 });

@@ -1,17 +1,21 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { BusyTable } from '../support/busy-table.ts';
+import { casesOf } from '../support/cases.ts';
 import { memoryFolder } from '../support/in-process.ts';
 import { type PaginatedScene, paginatedNights } from '../support/paginated-nights.ts';
 import { passNight, passOrdinaryNight } from '../support/witness.ts';
 
 // A service counts its rows with one statement and reads a page with another one. People write between the two.
 
-test.each([
+/** Orders, and the most readings of a night. */
+const orders = [
   ['oldest', 1.6],
   ['newest', 1.6],
   ['unseen', 4.3],
-] as const)(
+] as const;
+
+test.each(casesOf(orders, 2))(
   'a list is proven each night although people write between count and page: %s',
   async (order, most) => {
     await using folder = await memoryFolder();
@@ -25,11 +29,7 @@ test.each([
   },
 );
 
-test.each([
-  ['oldest', 1.6],
-  ['newest', 1.6],
-  ['unseen', 4.3],
-] as const)(
+test.each(casesOf(orders.toReversed(), 2))(
   'a list is proven although its last page is never of the moment of its total: %s',
   async (order, most) => {
     await using folder = await memoryFolder();
@@ -46,14 +46,16 @@ test.each([
   },
 );
 
-test.each([
+const busy = [
   ['oldest', 20],
   ['newest', 20],
-  ['oldest', 4],
   ['newest', 4],
+  ['oldest', 4],
   ['unseen', 20],
   ['unseen', 4],
-] as const)(
+] as const;
+
+test.each(casesOf(busy, 2))(
   'a list of one page size is never falsely proven although people write between count and page: %s, once in %d answers',
   async (order, answers) => {
     await using folder = await memoryFolder();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { BusyTable, type TableRow } from '../support/busy-table.ts';
-import { casesOf } from '../support/cases.ts';
+import { inTurn } from '../support/cases.ts';
 import { memoryFolder } from '../support/in-process.ts';
 import type { AskedPage } from '../support/paged-service.ts';
 import { passNight } from '../support/witness.ts';
@@ -34,8 +34,7 @@ const sizes: readonly [name: string, hasOneSize: boolean][] = [
 ];
 
 describe.each(Object.entries(groups))('%s', (name, groupOf) => {
-  const isEven = Object.keys(groups).indexOf(name) % 2 === 0;
-  test.each(casesOf(isEven ? sizes : sizes.toReversed(), 2))(
+  test.each(inTurn(sizes, Object.keys(groups).indexOf(name)))(
     'with ties in another order in each query is called an order that is not stable: %s',
     async (_sizes, hasOneSize) => {
       await using folder = await memoryFolder();

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { casesOf } from '../../support/cases.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { runProcess, temporaryFolder } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
@@ -64,20 +65,23 @@ test.each(odd)('status shows no next run if %s is in the place of the note', asy
   expect(stdout).not.toMatch(/undefined|Next run/);
 });
 
-test.each(odd)('the list of backups goes on if %s is in the place of a manifest', async (_what, put) => {
-  await using folder = temporaryFolder();
-  const made = await scene.run('backup', folder.path, '--keep', '3', '--json');
-  const name = readdirSync(folder.path).find(each => each.endsWith('.json')) ?? '';
-  const manifest = JSON.parse(readFileSync(join(folder.path, name), 'utf8'));
-  put(join(folder.path, 'a.sqlite.json'), manifest);
-  const env = scene.env;
-  const words = ['backup', '--list', folder.path, '--max-age', '26h'];
-  const { code, stdout, stderr } = await runProcess(words, { env, timeoutMs: 10_000 });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).not.toMatch(/undefined|NaN|\[object/);
-  expect(stdout.split('\n').filter(line => line.includes(JSON.parse(made.stdout).path))).toHaveLength(1);
-  expect(stdout).not.toContain('a.sqlite');
-});
+test.each(casesOf(odd, 2))(
+  'the list of backups goes on if %s is in the place of a manifest',
+  async (_what, put) => {
+    await using folder = temporaryFolder();
+    const made = await scene.run('backup', folder.path, '--keep', '3', '--json');
+    const name = readdirSync(folder.path).find(each => each.endsWith('.json')) ?? '';
+    const manifest = JSON.parse(readFileSync(join(folder.path, name), 'utf8'));
+    put(join(folder.path, 'a.sqlite.json'), manifest);
+    const env = scene.env;
+    const words = ['backup', '--list', folder.path, '--max-age', '26h'];
+    const { code, stdout, stderr } = await runProcess(words, { env, timeoutMs: 10_000 });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).not.toMatch(/undefined|NaN|\[object/);
+    expect(stdout.split('\n').filter(line => line.includes(JSON.parse(made.stdout).path))).toHaveLength(1);
+    expect(stdout).not.toContain('a.sqlite');
+  },
+);
 
 test('a backup whose file is a pipe is not read', async () => {
   await using folder = temporaryFolder();

@@ -18,7 +18,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AtomicFile } from '../../../src/store/file/whole-file.ts';
-import { playsAll } from '../../support/cases.ts';
+import { inTurn } from '../../support/cases.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { programPath } from '../../support/program.ts';
 import { runCli, spawnCli, type TemporaryFolder, temporaryFolder } from '../../support/run-cli.ts';
@@ -230,7 +230,7 @@ test.each(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1', 'link'].map((out, at) 
       ['audit', 'checkpoint', '--unsigned', '--out', out],
     ];
     // Each of them is a process: some cases are one command with each output.
-    for (const words of playsAll ? commands : commands.slice(at, at + 1)) {
+    for (const words of inTurn(commands, at)) {
       const env = { ...process.env, ...scene.env };
       execFileSync('bash', ['-c', program, process.execPath, programPath, ...words], {
         cwd: folder.path,

@@ -1,0 +1,1 @@
+import './querying.test.ts';

@@ -1,0 +1,1 @@
+import './almost.test.ts';

@@ -1,0 +1,1 @@
+import './cached-totals.test.ts';

@@ -1,0 +1,1 @@
+import './copies-and-caches.test.ts';

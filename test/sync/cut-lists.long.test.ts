@@ -1,0 +1,1 @@
+import './cut-lists.test.ts';

@@ -1,0 +1,1 @@
+import './growing-lists.test.ts';

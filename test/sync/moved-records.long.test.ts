@@ -1,0 +1,1 @@
+import './moved-records.test.ts';

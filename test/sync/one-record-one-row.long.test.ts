@@ -1,0 +1,1 @@
+import './one-record-one-row.test.ts';

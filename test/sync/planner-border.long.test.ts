@@ -1,0 +1,1 @@
+import './planner-border.test.ts';

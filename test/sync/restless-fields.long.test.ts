@@ -1,0 +1,1 @@
+import './restless-fields.test.ts';

@@ -1,0 +1,1 @@
+import './short-pages.test.ts';

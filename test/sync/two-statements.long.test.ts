@@ -1,0 +1,1 @@
+import './two-statements.test.ts';
