@@ -65,15 +65,11 @@ export async function apply(
     stage.names.write(sqlite, list.resource, runId, proof?.verdict.isProven === true);
     // Of a growing list, those further back are as the run before left them: the total says so.
     stage.rejected.write(context, result);
-    const carried = proof === null ? carryRejectedOn(stage.context) : 0;
+    const carried = proof === null ? carryRejectedOn(context) : 0;
     const rejected = stage.rejected.count + carried;
     const isProven = findings.length === 0;
-    const state = writeNextState(stage, result, {
-      rows,
-      rowsOf,
-      isProven,
-      isSure: isProven && heldBack === 0,
-    });
+    const isSure = isProven && heldBack === 0;
+    const state = writeNextState(stage, result, { rows, rowsOf, isProven, isSure });
     stage.fields.tell();
     seeReading(context, result, state);
     seeLate(context, newest);
