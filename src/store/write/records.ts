@@ -59,18 +59,19 @@ export class Records {
   }
 
   /**
-   * Numbers a page's records: those that are known to be rows, and `parsed` ones, of which `found` has rows with their contents. Stages the
-   * others, and returns the keys of what the mirror lacks.
+   * Numbers a page's records: those that are known to be rows, and `parsed` ones. Stages those that no row has, and returns the keys of what
+   * the mirror lacks.
    */
   numberAndStage(
     { items, keys, known }: ItemsRead,
     parsed: readonly MirrorRecord[],
-    found: readonly (number | undefined)[],
     into: no.ShownRecords,
   ): number[] {
     for (const record of this.#findDuplicates(keys)) this.toReconcile.add(record);
     for (const { place, rows, contents } of known)
       for (const [at, row] of rows.entries()) this.#show(row, contents, at * contentBytes, into, place + at);
+    const { sum, table } = this.#context;
+    const found = sum.count === 0 ? [] : table.findAll(parsed);
     const lacking = new Set<number>();
     for (const [at, each] of parsed.entries()) {
       const { position, contents, offset } = each;

@@ -262,7 +262,7 @@ export class Stage {
 
   /** Makes records of a page's items, and numbers them. Returns the keys of what the mirror lacks. */
   #enterItems(digest: string, read: ItemsRead, address: PageAddress): number[] {
-    const { list, sqlite, sum, table, ignored } = this.context;
+    const { list, sqlite, ignored } = this.context;
     const { items: all, keys, said, known, pieces } = read;
     const { records, rejections } = readRecords(list, all ?? [], ignored);
     const numbers = roomFor(keys.length);
@@ -279,8 +279,7 @@ export class Stage {
       keys[position] = key;
       this.records.numberRejected(key, content, numbers, position);
     }
-    const found = sum.count === 0 ? [] : table.findAll(records);
-    const enter = () => this.records.numberAndStage(read, records, found, numbers);
+    const enter = () => this.records.numberAndStage(read, records, numbers);
     const newKeys = records.length === 0 ? enter() : sqlite.transaction(enter)();
     this.fields.add(all ?? [], records, numbers);
     const items = new PageItems(digest, keys, numbers, list.identity.by);
