@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Ask } from '../../src/proof/window.ts';
-import { playsAll } from '../support/cases.ts';
+import { casesOf, playsAll } from '../support/cases.ts';
 import { counted, type Entry, proven, type Service } from './play-proof.ts';
 
 // One record comes or goes while a list of a few pages is read: between any two answers, or between the statements that make one. An
 // honest service has an ordinary night then.
 
 const largest = 10;
-const pagesMax = 5;
+const pageCounts = [1, 2, 3, 4, 5];
 const moments = ['between two answers', 'between count and rows', 'between rows and count'] as const;
 
 /** One change: before or in the answer of that number, at that place; null if a record comes. */
@@ -89,7 +89,7 @@ const scenes = [false, true].flatMap(isDown =>
 );
 
 describe.each(scenes)('falling: $isDown, known: $isKnown, deduced totals: $isDeduced', scene => {
-  test.each(Array.from({ length: pagesMax }, (_, at) => at + 1))(
+  test.each(casesOf(pageCounts, 2))(
     'one change in a list on %d pages is proven, wherever and whenever it is',
     pages => {
       const faults: string[] = [];

@@ -9,6 +9,7 @@ import { CoreMutant } from './mutant.ts';
 import type { NamedBound } from './named-bound.ts';
 import { growingBounds } from './plain-bounds.ts';
 import { playSettle, type SettleBound, settleBounds } from './settle-worlds.ts';
+import './worlds.test.ts';
 
 // What fails once fails always.
 const options = { timeout: 600_000, retry: 0 };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { casesOf } from '../../support/cases.ts';
 import { boundsOf } from './bounds.ts';
 import { Choices } from './choices.ts';
 import * as core from './core.ts';
@@ -17,7 +18,7 @@ test.each(boundsOf('short'))(
   },
 );
 
-test.each(earlyBounds('short'))(
+test.each(casesOf(earlyBounds('short'), 2))(
   'no record is lost, invented or wrongly removed if a reading ends early and the next run goes on with it: $name',
   bound => {
     const count = playEveryWorld(core, bound);
