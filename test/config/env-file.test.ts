@@ -57,7 +57,7 @@ describe('--env-file', () => {
     ]);
     const refused = async (line: string) => {
       writeFileSync(file, line);
-      return (await runCli(['sync', '--env-file', file], { env })).stderr;
+      return (await runCli(['sync', '--env-file', file], { env, cwd: folder })).stderr;
     };
     expect(await refused('DOCMIRROR_TOKEN_FILE=abcdef0123456789')).not.toMatch(/abcdef|tenant/);
     expect(await refused(`DOCMIRROR_TOKEN=${token}\nDOCMIRROR_DATABASE=:memory:`)).toContain('":memory:"');
