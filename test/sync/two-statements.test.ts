@@ -121,3 +121,13 @@ test.each<
     }
   },
 );
+
+test('a list whose totals never fit is not asked for time and again because it moves', async () => {
+  const scene = { paginator: 'join rows', list: 'collections, one page of 100', rate: 0.6 } as const;
+  for await (const { code, outcome, night } of paginatedNights(scene, 2)) {
+    expect(outcome.requests).toBeLessThan(100);
+    if (night < 2) continue;
+    expect(code).toBe(3);
+    break;
+  }
+});
