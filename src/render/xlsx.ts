@@ -83,7 +83,9 @@ function cellOf(value: CellValue, place: string, isTime: boolean): string {
   const days = isTime ? (instantMs(String(value)) ?? Number.NaN) / 86_400_000 + 25_569 : Number.NaN;
   if (days >= 61 && days < 2_958_466) {
     const style = String(value).length > 10 ? styles.time : styles.date;
-    return `<c r="${place}" s="${style}"><v>${days}</v></c>`;
+    // SheetJS and read-excel-file cut to the millisecond. A fraction is rounded up, so that they don't read the one before.
+    const raised = Number.isInteger(days) ? days : days * (1 + Number.EPSILON);
+    return `<c r="${place}" s="${style}"><v>${raised}</v></c>`;
   }
   const isNumber = typeof value !== 'string' && Math.abs(Number(value)) < exactMax;
   return isNumber ? `<c r="${place}"><v>${value}</v></c>` : textCell(String(value), place);

@@ -34,6 +34,17 @@ test('texts stay texts, times are times, and numbers that a spreadsheet would ro
   expect(escaped).toContain('<t xml:space="preserve">_x0007__x005F_x0041__x000D_</t>');
 });
 
+test('a reader that cuts a time to milliseconds reads the time that was meant', () => {
+  const noon = Date.UTC(2026, 10, 29, 12);
+  const times = Array.from({ length: 12_000 }, (_, at) => noon + at * 7_000);
+  const days = [
+    ...sheetOf(times.map(time => [null, new Date(time).toISOString(), null])).matchAll(/<v>([\d.]+)<\/v>/g),
+  ];
+  // The day of 1970, by both ways in which readers subtract it.
+  expect(days.map(([, day]) => Math.floor((Number(day) - 25_569) * 86_400_000))).toEqual(times);
+  expect(days.map(([, day]) => Math.floor(Number(day) * 86_400_000 - 25_569 * 86_400_000))).toEqual(times);
+});
+
 test('the heading is bold, stays in view and has filters, and columns are as wide as their texts', async () => {
   const sheet = await read([['A title of twenty six signs', null, 1]]);
   expect(sheet.views).toMatchObject([{ state: 'frozen', ySplit: 1, topLeftCell: 'A2' }]);
