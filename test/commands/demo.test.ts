@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeSample, newExportCount, pageSizeMax } from '../../examples/sample-service/sample.ts';
@@ -130,7 +130,7 @@ describe('the demo', () => {
 test('a demo folder of an older release is made again', async () => {
   await using folder = temporaryFolder();
   const cwd = folder.path;
-  await runCli(['demo', '--records', '50'], { cwd });
+  cpSync(dirname(database), cwd, { recursive: true });
   for (const name of ['docmirror-demo.sqlite', 'docmirror-demo-share.sqlite'].filter(each =>
     existsSync(join(cwd, each)),
   ))

@@ -210,7 +210,7 @@ test('copies nothing, holds no lock, and lets a run begin at any time', async ()
     for (const name of readdirSync(scene.folder)) names.add(name);
   }, 1);
   const codes: (number | null)[] = [];
-  for (const delayMs of casesOf([0, 60, 120, 200, 300], 2)) {
+  for (const delayMs of casesOf([0, 60, 120, 200, 300], 3)) {
     const examined = spawnCli(['doctor', '--json'], { env: scene.env });
     await wait(delayMs);
     await using run = spawnCli(['sync'], { env: scene.env });

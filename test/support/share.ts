@@ -4,7 +4,17 @@ import { join } from 'node:path';
 import { makeShare, type ShareOptions } from '../../src/store/copies/share.ts';
 import { programPath } from './program.ts';
 import { type Row, sqlite } from './run-cli.ts';
-import type { Scene } from './scene.ts';
+import { type Scene, setScene } from './scene.ts';
+
+/** A scene whose runs make a share. */
+export async function setSharedScene(
+  ...options: Parameters<typeof setScene>
+): Promise<Scene & { path: string }> {
+  const scene = await setScene(...options);
+  const path = join(scene.folder, 'share.sqlite');
+  scene.env.DOCMIRROR_SHARE = path;
+  return { ...scene, path };
+}
 
 /** The rows of all tables and views of a file, each as text, sorted: what a reader can learn from it. */
 export function readable(path: string): Record<string, string[]> {
