@@ -9,6 +9,7 @@ import type { Asking } from './questions.ts';
 import { repairsOf } from './repairs.ts';
 import {
   areShort,
+  copyStepMin,
   countedAnswers,
   endShown,
   isContradicted,
@@ -148,8 +149,8 @@ function* askForRepairs(log: AnswerLog, verdict: OpenVerdict, look: Look): Askin
 
 /** At most this many answers that contradict their total are asked for once more. */
 const askedAgainMax = 12;
-/** Answers of one address that contradict their totals, at most: where pages come short or are not there, and elsewhere. */
-const sameAddressMax = { short: 4, other: 6 };
+/** Answers of one address that contradict their totals, at most: by a few records, or by more. */
+const sameAddressMax = { near: 6, far: 4 };
 
 /** Asks once more for pages that contradict their totals, unless they are more than that share: then the service does something else. */
 export function* askedAgain(
@@ -158,18 +159,20 @@ export function* askedAgain(
   share: number,
   options: AskOptions,
 ): Asking<readonly Answer[]> {
-  // Pages that something is left out of are as short in the next answer, and so are those of a service whose totals never fit.
-  const areAsShort = areShort(answers) || answers.filter(isContradicted).length > answers.length / 2;
+  // Pages that something is left out of are as short in the next answer.
+  const areAsShort = areShort(answers);
   // A total that was counted at another moment is another one in the next answer; a total that is kept is the same.
   const isOpen = (answer: Answer) => {
     const same = inTime(answers.filter(other => isAt(other, answer)));
     const [before, last] = [same.at(-2), same.at(-1)];
-    // A page that is not there has no total, but that of the answer before it.
     const isThere = answer.page.count > 0;
-    const hasMovedSince = answer.total !== log.total && !(isThere && areAsShort);
+    // A total that differs by more is one of before, an estimate, or no count.
+    const isNear = isThere && !areAsShort && Math.abs(answer.total - endOf(answer)) < copyStepMin;
+    // A page that is not there has no total, but that of the answer before it.
+    const hasMovedSince = answer.total !== log.total && (isNear || !isThere);
     const isMoving =
       before?.total !== answer.total || before.page.count !== answer.page.count || hasMovedSince;
-    const most = sameAddressMax[isThere && !areAsShort ? 'other' : 'short'];
+    const most = sameAddressMax[isNear ? 'near' : 'far'];
     return last === answer && same.filter(isContradicted).length < most && isMoving;
   };
   const odd = answers.filter(answer => isContradicted(answer) && isOpen(answer));
