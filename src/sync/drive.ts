@@ -140,6 +140,7 @@ export async function drive<Result>(
 /** Answers by what the mirror knows of the records that have come. */
 function replyTo(stage: Stage, question: Exclude<Question, Batch>): Reply {
   if (question.kind === 'added') return { kind: 'added', count: stage.reconciliation.inserted };
+  // This question changes what is written, too: records of several pages then count as one answer.
   stage.countAsOne(question.merged);
   return { kind: 'absent', rows: stage.rowsToDecide };
 }

@@ -119,7 +119,7 @@ function proveList(
   const { runs } = context;
   const { state, older } = stage;
   const goesOn = older.length > 0;
-  const isSure =
+  const isClean =
     state !== nothingLearnt &&
     runs.last('clean', list.resource)?.runId === runs.last('written', list.resource)?.runId;
   const identity = list.identity.by;
@@ -137,8 +137,8 @@ function proveList(
     totalBefore,
     totalsTried: tried.map(({ pagination }) => pagination.totalRecordCount),
     retained: state.retained ?? null,
-    // Pages are remembered only of a run that was sure of the list.
-    isAfterCleanRun: !goesOn && isSure,
+    // Only of a clean run pages are remembered.
+    isAfterCleanRun: !goesOn && isClean,
     isKnown: digest => !goesOn && stage.knownPages.get(digest) !== null,
   });
 }

@@ -137,7 +137,7 @@ function statusOf(resources: readonly ListOutcome[]): RunStatus {
 /** How a run ended. */
 export type RunSummary = Readonly<Awaited<ReturnType<typeof runOnce>>['summary']>;
 
-/** The exit code of a process after this run. */
+/** The exit code by the lists alone; commands/run-once.ts and verify.ts can put another one in its place. */
 export function exitCodeOf({ status, resources }: RunSummary, signal: AbortSignal): number {
   const codes = resources.map(({ error }) => error?.code);
   if (status === 'completed') return exitCodes.done;

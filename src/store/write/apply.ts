@@ -67,9 +67,10 @@ export async function apply(
     stage.rejected.write(context, result);
     const carried = proof === null ? carryRejectedOn(context) : 0;
     const rejected = stage.rejected.count + carried;
+    // Stricter than the verdict: no row is left to decide, and the count fits, too.
     const isProven = findings.length === 0;
-    const isSure = isProven && heldBack === 0;
-    const state = writeNextState(stage, result, { rows, rowsOf, isProven, isSure });
+    const isClean = isProven && heldBack === 0;
+    const state = writeNextState(stage, result, { rows, rowsOf, isProven, isClean });
     stage.fields.tell();
     seeReading(context, result, state);
     seeLate(context, newest);

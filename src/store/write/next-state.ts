@@ -17,9 +17,9 @@ type RowsOfPage = (page: PageItems) => readonly (number | null)[];
 interface WrittenRows {
   readonly rows: Sum;
   readonly rowsOf: RowsOfPage;
-  /** Whether the run was sure of the list, and whether it moreover withheld nothing. */
+  /** Whether the run was sure of the list, and whether it was clean, because it moreover held nothing back. */
   readonly isProven: boolean;
-  readonly isSure: boolean;
+  readonly isClean: boolean;
 }
 
 /** A list with at most this many pages is always read in full: it costs little, and shows every change. */
@@ -37,11 +37,11 @@ export function writeNextState(stage: Stage, read: ReadList, written: WrittenRow
 function nextState(
   stage: Stage,
   read: ReadList,
-  { rows, rowsOf, isProven, isSure }: WrittenRows,
+  { rows, rowsOf, isProven, isClean }: WrittenRows,
 ): SavedState {
   const { state: before, sharedKeys: shared } = stage;
   const { proof, firstPageNo, pageSize, servedSize, readSince, toResume } = read;
-  if (proof === null) return isSure ? before : { ...before, growth: null };
+  if (proof === null) return isClean ? before : { ...before, growth: null };
   // If there is a rest to read, what was known stays, because the next run might read it.
   if (toResume !== null) {
     const all = resumable(proof, stage.older);
@@ -55,12 +55,12 @@ function nextState(
   }
   const order = isProven ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
-  const isGrowing = isSure && isByKey && rows.count > pagesAlwaysInFull * pageSize;
+  const isGrowing = isClean && isByKey && rows.count > pagesAlwaysInFull * pageSize;
   const growth = isGrowing ? { lastFullSyncAt: readSince, firstPageNo, pageSize } : null;
   // The pages of its plan, or of readings by the list's own page size.
   const isNoted = ({ size, isSecondLook }: Answer) =>
     !isSecondLook && (proof.verdict.rule === 'key' || size === pageSize);
-  const answers = isSure ? proof.answers.filter(isNoted) : [];
+  const answers = isClean ? proof.answers.filter(isNoted) : [];
   const digests = answers.map(({ page }) => page.digest);
   const { notes } = notePages(stage, rowsOf, digests, false);
   const retained = proof.retained?.why === 'filled' ? { retained: proof.retained.end } : {};

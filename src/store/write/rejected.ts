@@ -55,16 +55,16 @@ export class RejectedRecords {
     return this.#staging?.ofIdentity.get(identityHash(identity)) !== undefined;
   }
 
-  /** Whether one of them is of no readable identity, and was not there in the clean run. */
-  hasUnreadableNew(cleanRunId: number): boolean {
+  /** Whether one of them is of no readable identity, and was not there in the last run that was sure. */
+  hasUnreadableNew(sureRunId: number): boolean {
     if (this.#count === 0) return false;
     const { list, sqlite } = this.#context;
-    const before = `rejected_records r WHERE resource = @resource AND @cleanRunId BETWEEN run_id AND last_run_id`;
+    const before = `rejected_records r WHERE resource = @resource AND @sureRunId BETWEEN run_id AND last_run_id`;
     const isNew = `SELECT 1 FROM temp.rejected t WHERE kind <> 'whole'
       AND (kind = 'place' OR NOT EXISTS (SELECT 1 FROM ${before} AND r.identity = t.identity AND r.reason = t.reason))
       AND (SELECT count(*) FROM temp.rejected WHERE content = t.content) > (SELECT count(*) FROM ${before} AND r.content = t.content)
       LIMIT 1`;
-    return sqlite.prepare(isNew).get({ resource: list.resource, cleanRunId }) !== undefined; // guard: unreadable records
+    return sqlite.prepare(isNew).get({ resource: list.resource, sureRunId }) !== undefined; // guard: unreadable records
   }
 
   /** Writes them. A record that an earlier run rejected for the same reason keeps its row and its text; 0.5 knew no identities. */

@@ -26,7 +26,7 @@ import { listSql } from './list-sql.ts';
 export interface SyncState {
   /** The order of the list, as the last proven full sync saw it. */
   readonly order: LearntOrder;
-  /** Null if the last run was not sure of the list, or if the list must be read in full for another reason. */
+  /** Null if the last run was not clean, or if the list must be read in full for another reason. */
   readonly growth: GrowingEnd | null;
   /** What remembered pages say of connections: single ones, and what their records say of all. */
   readonly names: readonly Connection[];
