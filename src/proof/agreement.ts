@@ -7,6 +7,7 @@ import { type FullScan, scanFully } from './full-scan.ts';
 import type { AnswerLog } from './log.ts';
 import { orderOf } from './order.ts';
 import type { Asking } from './questions.ts';
+import { totalsInTime } from './totals.ts';
 import {
   type Answer,
   areSameRecords,
@@ -124,8 +125,8 @@ function doAgreeToNewest(scans: readonly FullScan[], log: AnswerLog): boolean {
     one.records.length === other.records.length &&
     one.records.every(({ record }, at) => record === other.records[at]?.record); // guard: a list that grows
   // If a total fell, a copy that lags can still show the record that went, or it can have come back with another text.
-  const answers = inTime([...before.answers, ...now.answers]);
-  const hasFallen = answers.some(({ total }, at) => total < (answers[at - 1]?.total ?? 0));
+  const totals = totalsInTime([...before.answers, ...now.answers]);
+  const hasFallen = totals.some((total, at) => total < (totals[at - 1] ?? 0));
   return areSame && !areDuplicates && !hasFallen; // guard: totals of a list that grows
 }
 

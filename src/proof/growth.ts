@@ -4,10 +4,9 @@ import { readAcross } from './across.ts';
 import { type KeyWindows, openRanges, windowsOf } from './cover.ts';
 import { AnswerLog, type ListFacts } from './log.ts';
 import type { KeyOrder } from './order.ts';
-import { Plan } from './plan.ts';
+import { type PlaceRange, Plan } from './plan.ts';
 import { type Asking, askAdded } from './questions.ts';
 import { openTies } from './repairs.ts';
-import type { PlaceRange } from './ties.ts';
 import { countedAnswers } from './totals.ts';
 import { type Answer, allKeys, beginOf, endOf, inOrder, type KeyRange } from './window.ts';
 

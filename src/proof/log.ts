@@ -2,10 +2,9 @@
 
 import { greatestOf } from '../contract/extremes.ts';
 import type { LearntOrder } from './order.ts';
-import { otherSizes, Plan, sizesMax } from './plan.ts';
+import { otherSizes, Plan, sizesMax, type Ties } from './plan.ts';
 import { type AbsentRow, type Asking, askAbsent, askPages, type Batch, EndedEarly } from './questions.ts';
 import { asItsRow } from './record-no.ts';
-import type { Ties } from './ties.ts';
 import { isContradicted, isShort } from './totals.ts';
 import {
   type Answer,

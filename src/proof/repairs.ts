@@ -3,8 +3,7 @@
 import { greatestOf, leastOf } from '../contract/extremes.ts';
 import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
 import type { KeyOrder } from './order.ts';
-import { type IsUsed, Plan, sizesBetween, sizesOf, smallestShare } from './plan.ts';
-import type { PlaceRange } from './ties.ts';
+import { type IsUsed, type PlaceRange, Plan, sizesBetween, sizesOf, smallestShare } from './plan.ts';
 import {
   type Answer,
   beginOf,

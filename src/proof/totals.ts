@@ -104,7 +104,7 @@ export function causeInTotals(answers: readonly Answer[]): Finding | null {
   if (isByPages) return { code: 'total_is_no_count', kind: 'pages', total, pages };
   const short = fresh.filter(answer => isClaim(answer) && full.every(({ total }) => total > answer.total));
   const ends = [...new Set(short.map(({ total }) => total))];
-  const areDeduced = ends.length > 1 && haveStep(inTime(fresh).map(answer => answer.total)); // guard: totals that are deduced from pages
+  const areDeduced = ends.length > 1 && haveStep(totalsInTime(fresh)); // guard: totals that are deduced from pages
   if (areDeduced) return { code: 'total_is_no_count', kind: 'deduced', total, ends: ends.slice(0, 2) };
   if (areShort(answers)) return shortPages(answers);
   const furthest = greatestOf(full.map(endOf));
@@ -130,6 +130,9 @@ export function areShort(answers: readonly Answer[]): boolean {
   return short.some(answer => !isAt(answer, short[0] as Answer));
 }
 
+/** The totals of answers, in the order in which these were asked for. */
+export const totalsInTime = (answers: readonly Answer[]): number[] =>
+  inTime(answers).map(({ total }) => total);
 /** Totals that move by so much from one answer to the next are of copies of a list, or of one that is emptied or filled. */
 export const copyStepMin = 3;
 /** Whether totals, in the order in which they were asked for, move by so much. */
@@ -144,7 +147,7 @@ export function copiesIn(answers: readonly Answer[]): readonly [number, number] 
   const returns = new Map<number, number>();
   const least = Math.max(copyReturnsMin, answers.length * copyShare);
   let before: number | null = null;
-  for (const { total } of inTime(answers)) {
+  for (const total of totalsInTime(answers)) {
     const count = returns.get(total);
     const isBack = count !== undefined && before !== null && Math.abs(total - before) >= copyStepMin;
     if (isBack && count + 1 >= least) return [total, before as number]; // guard: copies that differ

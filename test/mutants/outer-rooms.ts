@@ -1887,7 +1887,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'totals that move by a few',
     file: 'src/proof/totals.ts',
-    line: ' && haveStep(inTime(fresh).map(answer => answer.total));',
+    line: ' && haveStep(totalsInTime(fresh));',
     instead: ';',
     test: 'test/proof/ends.test.ts',
     name: 'totals that are no counts are named',
@@ -1958,7 +1958,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'rows that an earlier total counted',
-    file: 'src/proof/retained.ts',
+    file: 'src/proof/conclude.ts',
     line: 'const isCopy = counted > shown + staying;',
     instead: 'const isCopy = false;',
     test: 'test/sync/growing-end.test.ts',
@@ -1966,7 +1966,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'rows that were retained before',
-    file: 'src/proof/retained.ts',
+    file: 'src/proof/conclude.ts',
     line: 'const rows = atEnd.filter(row => before === null || !isAtEnd(row, before));',
     instead: 'const rows = atEnd;',
     test: 'test/sync/growing-end.test.ts',
@@ -1974,7 +1974,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'rows before a few late ones',
-    file: 'src/proof/retained.ts',
+    file: 'src/proof/conclude.ts',
     line: 'if (listed <= share * (at + 1))',
     instead: 'if (listed === 0)',
     test: 'test/sync/growing-end.test.ts',
@@ -2022,7 +2022,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'rows that are gone from everywhere',
-    file: 'src/proof/retained.ts',
+    file: 'src/proof/conclude.ts',
     line: 'newer === 0 || atEnd.length >= atEndShare * gone.length;',
     instead: 'true;',
     test: 'test/sync/growing-end.test.ts',
@@ -2030,7 +2030,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a list that is being filled',
-    file: 'src/proof/retained.ts',
+    file: 'src/proof/conclude.ts',
     line: 'const isFilled = isRising && areThere && rows.length > 0 && rows.length + filled >= least;',
     instead: 'const isFilled = false;',
     test: 'test/sync/growing-end.test.ts',
@@ -2078,7 +2078,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'totals of answers of another size',
-    file: 'src/proof/retained.ts',
+    file: 'src/proof/conclude.ts',
     line: '[...fresh, ...misplaced]',
     instead: '[...fresh]',
     test: 'test/simulation/simulation.test.ts',

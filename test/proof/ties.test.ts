@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../examples/sample-service/random.ts';
 import type { ListFacts } from '../../src/proof/log.ts';
-import { overlapOf, Plan } from '../../src/proof/plan.ts';
+import { overlapOf, Plan, Ties } from '../../src/proof/plan.ts';
 import { ofRow, showing } from '../../src/proof/record-no.ts';
-import { Ties } from '../../src/proof/ties.ts';
 import { beginOf, type Direction, PageItems, reachOf } from '../../src/proof/window.ts';
 import { type Entry, proven } from './play-proof.ts';
 

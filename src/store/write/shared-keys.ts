@@ -1,6 +1,6 @@
 import type { Sum } from '../../contract/sum.ts';
 import type { LearntOrder } from '../../proof/order.ts';
-import { Ties } from '../../proof/ties.ts';
+import { Ties } from '../../proof/plan.ts';
 import type { ListSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
 import type { NotedKeys } from './sync-state.ts';

@@ -2,8 +2,8 @@ import type { Proof } from '../../../src/proof/conclude.ts';
 import type { Verdict } from '../../../src/proof/cover.ts';
 import type { Finding } from '../../../src/proof/findings.ts';
 import type { ListFacts } from '../../../src/proof/log.ts';
+import type { Ties } from '../../../src/proof/plan.ts';
 import type { Asking, Batch } from '../../../src/proof/questions.ts';
-import type { Ties } from '../../../src/proof/ties.ts';
 import {
   type Answer,
   type Ask,
