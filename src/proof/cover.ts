@@ -2,13 +2,12 @@
 
 import type { Finding } from './findings.ts';
 import type { AnswerLog } from './log.ts';
-import { type KeyOrder, type LearntOrder, orderOf } from './order.ts';
-import { checkTotal, countedAnswers, endShown, isOfEmptyList } from './totals.ts';
+import { type KeyOrder, orderOf } from './order.ts';
+import { endShown, isContradicted, isOfEmptyList } from './totals.ts';
 import {
   type Answer,
   allKeys,
   areDuplicatesApart,
-  type Identity,
   type KeyRange,
   type PageItems,
   type Shown,
@@ -39,24 +38,21 @@ export const needsFullScans = (finding: Finding): Verdict => ({
 
 /** What the answers so far prove without full scans. */
 export function verdictOf(log: AnswerLog): Verdict {
-  return isOnePageWhole(log.answers, log.onePage)
-    ? { rule: 'page', isProven: true, findings: [] }
-    : verdictByKey(log);
+  return isOnePageWhole(log) ? { rule: 'page', isProven: true, findings: [] } : verdictByKey(log);
 }
 
 /** The same by windows alone. */
 export function verdictByKey(log: AnswerLog): Verdict {
   const { answers, failed, list } = log;
-  const isKnown = (end: Answer) => isEndKnown(end, log);
-  const windows = windowsOf(answers, list.learnt, list.identity, 'witnessed', isKnown);
+  const windows = windowsOf(log, 'witnessed');
   if (windows === null) return needsFullScans({ code: 'not_in_order' });
-  const odd = countedAnswers(answers).findLast(answer => checkTotal(answer) === 'contradicts');
+  const odd = log.counted.findLast(isContradicted);
   const finding: Finding =
     odd === undefined
       ? { code: 'changes_too_fast' }
       : { code: 'end_not_shown', total: odd.total, end: endShown(answers) };
-  const isWhole = openRanges(windows.chains[0]?.windows ?? []).length === 0;
-  if (!isWhole || failed.length > 0) return { rule: 'key', isProven: false, findings: [finding], windows };
+  if (openRanges(firstChain(windows)).length > 0 || failed.length > 0)
+    return { rule: 'key', isProven: false, findings: [finding], windows };
   // One of two records of one identity can be an outlier: then no page need show both, and full scans must count them.
   const mayBeOutliers = windows.outliers > 0; // guard: outliers that are duplicates
   if (mayBeOutliers && areDuplicatesApart(answers, list.overlap + windows.extraOverlap))
@@ -71,22 +67,15 @@ export function verdictByKey(log: AnswerLog): Verdict {
 function isEndKnown(end: Answer, log: AnswerLog): boolean {
   const { isWitnessMissed, absent, list } = log;
   const { page } = end;
-  if (
-    !isWitnessMissed ||
-    absent === null ||
-    list.isAfterCleanRun !== true ||
-    page.count === 0 ||
-    page.lateness('down', 0) > 0
-  )
-    return false;
+  if (!isWitnessMissed || absent === null || list.isAfterCleanRun !== true) return false;
+  if (page.count === 0 || page.lateness('down', 0) > 0) return false;
   const isNew = end.oldestNewKeys.some(key => key <= page.least);
   return !isNew && absent.every(({ key }) => key > page.least); // guard: the oldest row ends a list of the newest
 }
 
 /** Whether nothing is open but for a witness of the end. */
-export function isWholeButForWitness({ answers, failed, list }: AnswerLog): boolean {
-  const windows = windowsOf(answers, list.learnt, list.identity, 'claimed');
-  return failed.length === 0 && openRanges(windows?.chains[0]?.windows ?? []).length === 0;
+export function isWholeButForWitness(log: AnswerLog): boolean {
+  return log.failed.length === 0 && openRanges(firstChain(windowsOf(log, 'claimed'))).length === 0;
 }
 
 /** The keys that an answer covers. */
@@ -101,17 +90,12 @@ export interface KeyWindows extends KeyOrder {
 }
 
 /** The windows of a list whose answers are in the order of a key; null if they are not. `ends` says whether an end needs a witness. */
-export function windowsOf(
-  answers: readonly Answer[],
-  learnt: LearntOrder,
-  by: Identity,
-  ends: 'witnessed' | 'claimed' = 'witnessed',
-  isKnown: (end: Answer) => boolean = () => false,
-): KeyWindows | null {
-  const order = orderOf(answers, learnt);
+export function windowsOf(log: AnswerLog, ends: 'witnessed' | 'claimed'): KeyWindows | null {
+  const { answers, counted, list } = log;
+  const order = orderOf(answers, list.learnt);
   if (order === null) return null;
   const { direction, lateness, outliers } = order;
-  const counted = countedAnswers(answers);
+  const isKnown = (end: Answer) => isEndKnown(end, log);
   const ending = ends === 'claimed' ? endsClaimed(counted) : endingAnswers(counted, direction, isKnown);
   const windows = counted.flatMap(answer => windowOf(answer, ending.has(answer)) ?? []);
   return { ...order, windows, chains: chainsOf(windows) };
@@ -120,7 +104,7 @@ export function windowsOf(
     if (isOfEmptyList(answer)) return ends ? { ...allKeys, answer } : null;
     if (answer.page.count === 0) return null;
     const isFirst = answer.index === 0;
-    const areEdgesIn = by === 'id' && lateness === 0 && outliers === 0; // guard: ties at the edges
+    const areEdgesIn = list.identity === 'id' && lateness === 0 && outliers === 0; // guard: ties at the edges
     const [least, greatest] = answer.page.edges(direction, outliers);
     const from = isFirst ? allKeys.from : least + lateness; // guard: lateness before a page
     const to = ends ? allKeys.to : greatest - lateness; // guard: lateness after a page
@@ -172,6 +156,9 @@ export interface Chain {
   /** The window that reaches furthest. */
   readonly last: Window;
 }
+
+/** The windows that begin first, and are linked. */
+const firstChain = (windows: KeyWindows | null): readonly Window[] => windows?.chains[0]?.windows ?? [];
 
 /** Windows before a window that are searched for a record in both. More overlap only if pages repeat. */
 const neighboursMax = 6;

@@ -221,7 +221,7 @@ function deducedIn(answers: readonly Answer[], log: AnswerLog): Finding | null {
     behind.some(({ page }) => page.count > 0)
   )
     return null;
-  if (isShownTwice(only, log.answers, log)) return null; // guard: a list on one page that got shorter
+  if (isShownTwice(only, log)) return null; // guard: a list on one page that got shorter
   const counts = [...behind, ...log.answers.filter(isOfRun).filter(isFull)];
   const other = counts.find(({ total }) => total > endOf(only)); // guard: a total of a page that is not full
   if (other === undefined) return null;

@@ -10,7 +10,6 @@ import { repairsOf } from './repairs.ts';
 import {
   areShort,
   copyStepMin,
-  countedAnswers,
   endShown,
   isContradicted,
   isFull,
@@ -18,7 +17,7 @@ import {
   pagesBeforeEmpty,
 } from './totals.ts';
 import { type Answer, allKeys, endOf, inTime, isAt, type PageAddress } from './window.ts';
-import { newestClaim, pageOfWitness } from './witnesses.ts';
+import { lookUpRows, newestClaim, pageOfWitness } from './witnesses.ts';
 
 const witnessTriesMax = 12;
 /** At most this many pages are asked for because the page behind each is empty. */
@@ -32,15 +31,9 @@ const repairsShare = 1 / 5;
 /** So many parts at most, because all windows are looked at after each. */
 export const partsMax = 500;
 
-/** When gaps are closed. */
-export interface Look {
-  /** Whether it is looked for rows that would go. */
-  readonly isSecondLook: boolean;
-  /** Whether the front of a list of the newest was looked at after all other pages, or need not be. */
-  readonly isFrontSeen: boolean;
-  /** How many pages had closed gaps before the list was scanned in full, in the place of the plan; null if it was not. */
-  readonly repairsBefore: number | null;
-}
+/** When gaps are closed: first; after the front of a list of the newest was read again; or when rows that would go are looked for. */
+export type Look = 'first' | 'front' | 'second';
+const isSecond = (look: Look) => ({ isSecondLook: look === 'second' });
 
 /** How often it was asked for what has a limit. */
 interface Tries {
@@ -57,14 +50,14 @@ export function* closeGaps(log: AnswerLog, look: Look): Asking<Verdict> {
   const tries: Tries = { witnesses: 0, further: 0, ends: 0 };
   for (;;) {
     if (yield* askOfOneMoment(log, look)) continue;
-    yield* log.lookUpRows();
+    yield* lookUpRows(log);
     const verdict = verdictOf(log);
     const { windows } = verdict;
     if (verdict.isProven || windows === undefined) return verdict;
     const open = { ...verdict, windows };
     const step: Step =
       (yield* askForWitness(log, open, look, tries)) ??
-      (yield* askForRest(log, open, look, tries)) ??
+      (yield* askForRest(log, open, tries)) ??
       (yield* askForEnd(log, open, look, tries)) ??
       (yield* askForRepairs(log, open, look));
     if (step !== 'asked' && step !== null) return step;
@@ -74,11 +67,11 @@ export function* closeGaps(log: AnswerLog, look: Look): Asking<Verdict> {
 type OpenVerdict = Verdict & { readonly windows: KeyWindows };
 
 /** Asks for pages that contradict their totals, and for those before empty ones, which can have their few records. */
-function* askOfOneMoment(log: AnswerLog, { isSecondLook }: Look): Asking<boolean> {
-  if ((yield* askedAgain(log, log.answers, 1, { isSecondLook })).length > 0) return true;
-  const before = pagesBeforeEmpty(countedAnswers(log.answers)).filter(page => !log.isUsed(page));
+function* askOfOneMoment(log: AnswerLog, look: Look): Asking<boolean> {
+  if ((yield* askedAgain(log, log.answers, 1, isSecond(look))).length > 0) return true;
+  const before = pagesBeforeEmpty(log.counted).filter(page => !log.isUsed(page));
   if (before.length === 0 || before.length > pagesBeforeEmptyMax) return false;
-  yield* log.ask(before, { isSecondLook });
+  yield* log.ask(before, isSecond(look));
   return true;
 }
 
@@ -86,9 +79,9 @@ function* askOfOneMoment(log: AnswerLog, { isSecondLook }: Look): Asking<boolean
 function* askForWitness(log: AnswerLog, verdict: OpenVerdict, look: Look, tries: Tries): Asking<Step> {
   if (!isWholeButForWitness(log) || log.hasOneSize) return null;
   // A look at the front can be the witness.
-  if (verdict.windows.direction === 'down' && !look.isFrontSeen) return verdict;
-  const claim = newestClaim(log.answers);
-  const page = claim && pageOfWitness(claim, log.answers, log.list, log.isUsed);
+  if (verdict.windows.direction === 'down' && look === 'first') return verdict;
+  const claim = newestClaim(log);
+  const page = claim && pageOfWitness(claim, log);
   if (page != null && tries.witnesses++ < witnessTriesMax) {
     // Of rows behind the end it is the second answer.
     yield* log.ask([page], { isSecondLook: true });
@@ -103,8 +96,8 @@ function* askForWitness(log: AnswerLog, verdict: OpenVerdict, look: Look, tries:
 }
 
 /** Asks for what the plan has in addition by now. If the last page is full, the list might go on, whatever the totals say. */
-function* askForRest(log: AnswerLog, verdict: OpenVerdict, look: Look, tries: Tries): Asking<Step> {
-  const needed = plannedPages(log, look);
+function* askForRest(log: AnswerLog, verdict: OpenVerdict, tries: Tries): Asking<Step> {
+  const needed = plannedPages(log);
   if (needed === null) return needsFullScans({ code: 'pages_too_small', size: log.list.largest });
   const missing = needed.filter(page => !log.isUsed(page));
   if (missing.length > 0 && tries.further++ < pagesBeyondMax) {
@@ -114,35 +107,35 @@ function* askForRest(log: AnswerLog, verdict: OpenVerdict, look: Look, tries: Tr
   return log.failed.length > 0 ? verdict : null;
 }
 
-function plannedPages(log: AnswerLog, { repairsBefore }: Look): PageAddress[] | null {
+function plannedPages(log: AnswerLog): PageAddress[] | null {
   const reached = log.answers.filter(isFull).map(endOf);
-  return repairsBefore === null ? log.plan.to(Math.max(log.extent, greatestOf(reached))) : [];
+  return log.repairsBefore === null ? log.plan.to(Math.max(log.extent, greatestOf(reached))) : [];
 }
 
 /** Asks for pages that can show an end without a total. */
 function* askForEnd(log: AnswerLog, { windows }: OpenVerdict, look: Look, tries: Tries): Asking<Step> {
   const isEndOpen = windows.windows.every(({ to }) => to !== allKeys.to);
-  const pages = isEndOpen && tries.ends++ < endTriesMax ? pagesAtEnd(log.answers) : [];
-  yield* log.ask(pages, { isSecondLook: look.isSecondLook });
+  const pages = isEndOpen && tries.ends++ < endTriesMax ? pagesAtEnd(log.counted, endShown(log.answers)) : [];
+  yield* log.ask(pages, isSecond(look));
   return pages.length > 0 ? 'asked' : null;
 }
 
 /** Asks for pages that have gaps inside, some at a time: the places of the others are known better once these have come. */
 function* askForRepairs(log: AnswerLog, verdict: OpenVerdict, look: Look): Asking<Step> {
   const { list, total, repairs } = log;
-  const { isSecondLook, repairsBefore } = look;
+  const options = { ...isSecond(look), isRepair: true };
   const few = Math.ceil((total / list.largest) * repairsShare);
   // A second look can have as many once more.
-  const most = Math.max(repairsMin, plannedPages(log, look)?.length || few) * (isSecondLook ? 2 : 1);
+  const most = Math.max(repairsMin, plannedPages(log)?.length || few) * (look === 'second' ? 2 : 1);
   const part = Math.max(log.partMax, log.answers.length / partsMax);
-  const end = Math.min((repairsBefore ?? 0) + most, repairs + part);
+  const end = Math.min((log.repairsBefore ?? 0) + most, repairs + part);
   const { windows } = verdict;
-  const { pages, across } = repairsOf(windows, { total, largest: list.largest }, log.isUsed);
+  const { pages, across } = repairsOf(windows, log);
   const answersBefore = log.answers.length;
-  yield* log.ask(pages.slice(0, Math.max(0, end - repairs)), { isSecondLook, isRepair: true });
+  yield* log.ask(pages.slice(0, Math.max(0, end - repairs)), options);
   for (const tie of across) {
     if (log.repairs >= end || log.hasOneSize) break;
-    yield* readAcross(log, windows, tie, { isSecondLook, isRepair: true });
+    yield* readAcross(log, windows, tie, options);
   }
   return log.answers.length === answersBefore || log.hasOneSize ? verdict : 'asked';
 }

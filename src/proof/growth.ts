@@ -32,7 +32,7 @@ const acrossMax = 4;
 
 /** The same proof for the keys at the growing end: see *Incremental syncs* in docs/proof.md. Records that arrive meanwhile are included. */
 export function* proveGrowth(list: KnownList): Asking<Growth> {
-  const { identity, order, largest, newestKey, newestCount, count } = list;
+  const { order, largest, newestKey, newestCount, count } = list;
   const { direction, lateness, extraOverlap, outliers } = order;
   const full = (reason: string): Growth => ({ kind: 'full', reason });
   const log = new AnswerLog({ ...list, learnt: order, run: 0, totalBefore: count });
@@ -55,13 +55,13 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     if (answer === undefined || answer.wrong !== null) return full('the service answered with another page');
     // The total has to be that of the mirror with what is new, so an end needs no other witness.
     const endsAt = log.answers.length;
-    let windows = windowsOf(log.answers, order, identity, 'claimed');
+    let windows = windowsOf(log, 'claimed');
     if (windows !== null && !isDone(windows) && across < plan.unheld && across < acrossMax) {
       // No page has all records of a time inside.
       across = plan.unheld;
       for (const tie of openTies(windows, log.total))
         yield* readAcross(log, windows, tie, { isSecondLook: false });
-      windows = windowsOf(log.answers, order, identity, 'claimed');
+      windows = windowsOf(log, 'claimed');
     }
     if (windows === null) return full('a page is out of order');
     // An outlier can be new and have any key.

@@ -3,9 +3,8 @@
 import { greatestOf } from '../contract/extremes.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan, sizesMax, type Ties } from './plan.ts';
-import { type AbsentRow, type Asking, askAbsent, askPages, type Batch, EndedEarly } from './questions.ts';
-import { asItsRow } from './record-no.ts';
-import { isContradicted, isShort } from './totals.ts';
+import { type AbsentRow, type Asking, askPages, type Batch, EndedEarly } from './questions.ts';
+import { countedAnswers, isContradicted, isShort } from './totals.ts';
 import {
   type Answer,
   type Ask,
@@ -18,7 +17,6 @@ import {
   type PageItems,
   type Shown,
 } from './window.ts';
-import { isKnownPage, type OnePageFacts } from './witnesses.ts';
 
 /** All keys greater than this one; all of the list if it is null, because no order of keys is seen. */
 export interface KeysBeyond {
@@ -107,13 +105,12 @@ export class AnswerLog {
   /** Pages that fail for good. */
   readonly #failed: Answer[] = [];
   readonly failed: readonly Answer[] = this.#failed;
-  /** Records that were read across pages, as if they were on one. */
-  readonly #merged: Shown[] = [];
-  readonly merged: readonly Shown[] = this.#merged;
   /** The pages that overlap; the first page shows by how much. */
   plan: Plan;
   /** How many pages were asked for to close gaps. */
   repairs = 0;
+  /** How many these were before the pages of full scans took the place of the plan; null if they did not. */
+  repairsBefore: number | null = null;
   /** Whether no second answer has shown the end, however often it was looked for. */
   isWitnessMissed = false;
   /** The rows that the answers so far have not shown; null if that was not asked since the last one came. */
@@ -128,6 +125,8 @@ export class AnswerLog {
   readonly #pages = new Map<string, Answer>();
   /** The sizes that were asked for and ignored, each by a reading of its own. */
   readonly #requestedSizes = new Set<number>();
+  /** Those of the answers that count; null if that was not computed since the last one came. */
+  #counted: readonly Answer[] | null = null;
   #asked = 0;
   #newest: Answer | null = null;
   /** The place after the furthest record so far. */
@@ -140,6 +139,17 @@ export class AnswerLog {
     this.list = list;
     this.plan = new Plan(list.largest, list.overlap);
     this.otherSizes = otherSizes(list.largest, list.run);
+  }
+
+  /** The answers that count. */
+  get counted(): readonly Answer[] {
+    this.#counted ??= countedAnswers(this.answers);
+    return this.#counted;
+  }
+
+  /** Records that were read across pages, as if they were on one. */
+  get merged(): readonly Shown[] {
+    return this.answers.filter(({ only }) => only !== undefined);
   }
 
   /** The next size that the service might ignore, so that its own pages have other addresses. */
@@ -176,16 +186,6 @@ export class AnswerLog {
     return Math.max(partMin, Math.floor((movedMax * this.answers.length) / this.#moved));
   }
 
-  /** What is known of a list on one page. */
-  get onePage(): OnePageFacts {
-    const { list, hasOneSize } = this;
-    // Sets and times can be written otherwise in each answer: then all records are as their rows, and all rows are shown.
-    const isAsRows = ({ page }: Answer) =>
-      list.isAfterCleanRun === true && page.versions.every(version => version === asItsRow);
-    const isKnown = (answer: Answer) => list.isKnown?.(answer.page.digest) === true || isAsRows(answer);
-    return { isKnown, hasOneSize, areRowsShown: this.absent?.length === 0 };
-  }
-
   /** What pages of one size have shown of records that share some keys, before they were merged. */
   across(keys: string): readonly Across[] {
     return this.#across.get(keys) ?? [];
@@ -196,14 +196,7 @@ export class AnswerLog {
     this.#across.set(keys, [...this.across(keys), now]);
     if (!doAgree) return;
     this.#answers.push(now.answer);
-    this.#merged.push(now.answer);
-  }
-
-  /** Asks which rows are absent, if a verdict needs that now. */
-  *lookUpRows(): Asking<void> {
-    const { answers, onePage, isWitnessMissed, list } = this;
-    const isOpen = isWitnessMissed ? list.isAfterCleanRun === true : answers.some(isKnownPage(onePage));
-    if (this.absent === null && isOpen) this.absent = yield* askAbsent(this.merged);
+    this.#counted = null;
   }
 
   /** Whether a page was answered in this run. */
@@ -249,7 +242,7 @@ export class AnswerLog {
   }
 
   #append(answers: readonly Answer[]): void {
-    this.absent = null;
+    [this.absent, this.#counted] = [null, null];
     this.#noteMoves(answers);
     for (const answer of answers) {
       this.#used.set(addressText(answer), answer);

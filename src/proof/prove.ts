@@ -6,45 +6,42 @@ import { proveByAgreement } from './agreement.ts';
 import { type Proof, proofOf } from './conclude.ts';
 import { isWholeButForWitness, type KeyWindows, type Verdict, verdictByKey, verdictOf } from './cover.ts';
 import { scanFully } from './full-scan.ts';
-import { closeGaps, type Look, partsMax } from './gaps.ts';
+import { closeGaps, partsMax } from './gaps.ts';
 import { AnswerLog, type ListFacts, pagesBeyondMax } from './log.ts';
 import { type Asking, EndedEarly } from './questions.ts';
 import { openTies, pagesAcross, pagesToConfirm } from './repairs.ts';
 import { areShort, checkTotal, countedAnswers, isFull, sizesServed } from './totals.ts';
 import type { Answer, PageAddress } from './window.ts';
 import { proveByWindows } from './windows.ts';
-import { newestClaim, pageOfWitness } from './witnesses.ts';
+import { lookUpRows, newestClaim, pageOfWitness } from './witnesses.ts';
 
 /** Reads a whole list until one of the four rules of docs/proof.md proves it, and then looks a second time for rows that would go. */
 export function* prove(list: ListFacts): Asking<Proof> {
   const log = new AnswerLog(list);
   try {
-    let verdict = yield* withFront(log, yield* proveByWindows(log), null);
-    let repairsBefore: number | null = null;
+    let verdict = yield* withFront(log, yield* proveByWindows(log));
     if (!verdict.isProven && (verdict.rule === 'agreement' || mayScanFully(log, verdict))) {
       const byScans = yield* proveByAgreement(log, verdict.findings);
-      const { repairs } = log;
       const closed = byScans.isProven ? null : yield* closeGapsOfScans(log);
-      if (closed !== null) repairsBefore = repairs;
       if (byScans.isProven || verdict.rule === 'agreement') verdict = byScans;
       if (closed?.isProven) verdict = closed;
     }
-    return yield* confirm(log, verdict, repairsBefore);
+    return yield* confirm(log, verdict);
   } catch (error) {
     if (!(error instanceof EndedEarly)) throw error;
     // A window says what it says, whether or not others follow.
-    yield* log.lookUpRows();
+    yield* lookUpRows(log);
     return yield* proofOf(log, { ...verdictOf(log), isProven: false, findings: [error.finding] }, false);
   }
 }
 
 /** If the newest are first, their front is read again before windows prove the list. */
-function* withFront(log: AnswerLog, verdict: Verdict, repairsBefore: number | null): Asking<Verdict> {
+function* withFront(log: AnswerLog, verdict: Verdict): Asking<Verdict> {
   const { windows } = verdict;
   const isWhole = verdict.isProven || isWholeButForWitness(log);
   if (!isWhole || windows?.direction !== 'down') return verdict; // guard: the front again
   yield* lookAtFront(log, windows);
-  return yield* closeGaps(log, { isSecondLook: false, isFrontSeen: true, repairsBefore });
+  return yield* closeGaps(log, 'front');
 }
 
 /**
@@ -57,8 +54,8 @@ function* closeGapsOfScans(log: AnswerLog): Asking<Verdict | null> {
   const isPointless = log.list.identity === 'id' || log.hasOneSize || log.failed.length > 0;
   if (windows === undefined || isPointless) return null;
   mergeScans(log, windows, openTies(windows, log.total));
-  const look: Look = { isSecondLook: false, isFrontSeen: false, repairsBefore: log.repairs };
-  return yield* withFront(log, yield* closeGaps(log, look), look.repairsBefore);
+  log.repairsBefore = log.repairs;
+  return yield* withFront(log, yield* closeGaps(log, 'first'));
 }
 
 /** A record that gets a new time moves to the front. So the front is read again, by another size, to what the first answer has shown. */
@@ -91,8 +88,7 @@ const looksMax = { still: 3, moving: 12 };
 const furtherScansMax = 3;
 
 /** Looks a second time for the rows that would go, in the same run and by other addresses. */
-export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number | null = null): Asking<Proof> {
-  const { list } = log;
+export function* confirm(log: AnswerLog, found: Verdict): Asking<Proof> {
   yield* readAroundFailed(log);
   let verdict = found.windows !== undefined && log.failed.length > 0 ? verdictByKey(log) : found;
   // Scans that agree, or show one order, are two absences already.
@@ -107,20 +103,19 @@ export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number |
       if (isFrontSeen || windows?.direction !== 'down' || !canFrontShow(proof)) return proof;
       isFrontSeen = true;
       yield* lookAtFront(log, windows);
-      verdict = yield* closeGaps(log, { isSecondLook: true, isFrontSeen, repairsBefore });
+      verdict = yield* closeGaps(log, 'second');
       continue;
     }
     if (windows !== undefined && !log.hasOneSize && looks < looksMax[log.isMoving ? 'moving' : 'still']) {
       const keys = open.map(({ key }) => key).filter(key => !Number.isNaN(key));
       const isStuck = open.length >= openBefore;
       // Other sizes than those of the look before.
-      const hasAsked = yield* lookAround(log, windows, keys, { runNo: list.run + 17 * looks, isStuck });
+      const hasAsked = yield* lookAround(log, windows, keys, { runNo: log.list.run + 17 * looks, isStuck });
       if (!log.isMoving || isStuck) looks++;
       openBefore = open.length;
       if (hasAsked) {
         // Windows of sizes that the service does not serve say nothing.
-        if (!log.hasOneSize)
-          verdict = yield* closeGaps(log, { isSecondLook: true, isFrontSeen: true, repairsBefore });
+        if (!log.hasOneSize) verdict = yield* closeGaps(log, 'second');
         if (verdict.rule === 'agreement') {
           // A page of a second look can be the first that is out of order.
           verdict = yield* proveByAgreement(log, verdict.findings);
@@ -130,7 +125,7 @@ export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number |
       }
     }
     if (!verdict.isProven || scans++ >= furtherScansMax) return proof;
-    const size = log.hasOneSize ? list.largest : sizeFor(log, scans);
+    const size = log.hasOneSize ? log.list.largest : sizeFor(log, scans);
     const { problem } = yield* scanFully(log, size, {
       isSecondLook: true,
       hasOtherAddresses: true,
@@ -150,11 +145,10 @@ function* lookAround(
   keys: readonly number[],
   { runNo, isStuck }: { readonly runNo: number; readonly isStuck: boolean },
 ): Asking<boolean> {
-  const { list, answers, total, isUsed, isMoving } = log;
-  const { pages, across } = pagesToConfirm(windows, keys, total, { ...list, run: runNo }, isUsed);
-  const claim = isMoving && isStuck ? newestClaim(answers) : null;
-  const witness = claim && pageOfWitness(claim, answers, list, isUsed);
-  const part = pages.slice(0, Math.max(log.partMax, answers.length / partsMax));
+  const { pages, across } = pagesToConfirm(windows, keys, log, runNo);
+  const claim = log.isMoving && isStuck ? newestClaim(log) : null;
+  const witness = claim && pageOfWitness(claim, log);
+  const part = pages.slice(0, Math.max(log.partMax, log.answers.length / partsMax));
   yield* log.ask(witness === null ? part : [...part, witness], { isSecondLook: true });
   for (const tie of across) if (!log.hasOneSize) yield* readAcross(log, windows, tie, { isSecondLook: true });
   return pages.length + across.length > 0 || witness !== null;

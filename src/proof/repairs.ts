@@ -2,13 +2,13 @@
 
 import { greatestOf, leastOf } from '../contract/extremes.ts';
 import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
+import type { AnswerLog } from './log.ts';
 import type { KeyOrder } from './order.ts';
 import { type IsUsed, type PlaceRange, Plan, sizesBetween, sizesOf, smallestShare } from './plan.ts';
 import {
   type Answer,
   beginOf,
   endOf,
-  type Identity,
   inOrder,
   inTime,
   isAt,
@@ -20,12 +20,8 @@ import {
 /** The pages that close gaps between chains, keys that are only at edges, and the end of the list, or of the part up to the place `end`. */
 export function repairsOf(
   windows: KeyWindows,
-  {
-    total,
-    end = total,
-    largest,
-  }: { readonly total: number; readonly end?: number; readonly largest: number },
-  isUsed: IsUsed,
+  { list: { largest }, total, isUsed }: AnswerLog,
+  end = total,
 ): Repairs {
   const least = Math.floor(largest * smallestShare) + 1;
   const places = openPlaces(windows, { total, end, step: largest / 2 });
@@ -41,9 +37,8 @@ export function openTies(windows: KeyWindows, total: number): Tie[] {
 export function pagesToConfirm(
   { windows, ...order }: KeyWindows,
   keys: readonly number[],
-  total: number,
-  { largest, overlap, identity, run }: { largest: number; overlap: number; identity: Identity; run: number },
-  isUsed: IsUsed,
+  { list: { largest, overlap, identity }, total, isUsed }: AnswerLog,
+  run: number,
 ): Repairs {
   // Of a list on small pages all others can be used up.
   const sizes = [...sizesOf(largest, run), ...sizesBetween(smallestMin, Math.floor(largest / 2))];

@@ -200,9 +200,7 @@ export function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answe
 const isBeyondEnd = (answer: Answer, end: number): boolean => isOfRun(answer) && answer.total > end;
 
 /** The pages that can show an end without a total: two that begin far apart, those behind them, and one that begins at the end. */
-export function pagesAtEnd(answers: readonly Answer[]): PageAddress[] {
-  const counted = countedAnswers(answers);
-  const end = endShown(answers);
+export function pagesAtEnd(counted: readonly Answer[], end: number): PageAddress[] {
   if (!counted.some(isContradicted) || counted.some(answer => isBeyondEnd(answer, end))) return [];
   const left = (size: number) => end % size;
   const sizes = [...sizesServed(counted)].filter(size => left(size) > 0).sort((a, b) => left(a) - left(b));

@@ -11,7 +11,7 @@ import type { Asking } from './questions.ts';
 import { pagesAcross, repairsOf } from './repairs.ts';
 import { checkTotal, isFull, shortPages } from './totals.ts';
 import { type Answer, endOf, type PageAddress, reachOf } from './window.ts';
-import { pagesOfOnePage } from './witnesses.ts';
+import { lookUpRows, pagesOfOnePage } from './witnesses.ts';
 
 const onePageTriesMax = 4;
 /** What repairs would cost is looked at after so many pages, or this share of the list's. */
@@ -46,8 +46,7 @@ export function* proveByWindows(log: AnswerLog): Asking<Verdict> {
     const probed = Math.max(probedMin, Math.floor(needed * probedShare));
     const most = [1, 2, probed - 2][batch] ?? partOf(log, needed);
     const missing = log.plan.take(log.extent, most).filter(page => !log.isUsed(page));
-    if (missing.length === 0)
-      return yield* closeGaps(log, { isSecondLook: false, isFrontSeen: false, repairsBefore: null });
+    if (missing.length === 0) return yield* closeGaps(log, 'first');
     const isPart = batch > 2 && reachOf(missing.at(-1) as PageAddress) <= log.extent;
     const came = yield* log.ask(missing, { stop: hasProblem, mayRecall: true, isPart });
     const problem = came.map(problemOf).find(each => each !== null);
@@ -65,7 +64,7 @@ export function* proveByWindows(log: AnswerLog): Asking<Verdict> {
     if (batch === 0) yield* lookAgainAtOnePage(log);
     shift = shiftBy(log, came) ?? shift;
     if (batch > 2 && !came.some(hasProblem)) continue;
-    yield* log.lookUpRows();
+    yield* lookUpRows(log);
     const verdict = verdictOf(log);
     if (verdict.isProven || verdict.windows === undefined) return verdict;
   }
@@ -116,8 +115,8 @@ function areTiesCostly({ plan, list, total }: AnswerLog): boolean {
 /** If the first page says that it is the whole list, another one has to say so, too. */
 function* lookAgainAtOnePage(log: AnswerLog): Asking<void> {
   for (let tries = 0; tries < onePageTriesMax; tries++) {
-    yield* log.lookUpRows();
-    yield* log.ask(pagesOfOnePage(log.answers, log.onePage), { stop: () => false });
+    yield* lookUpRows(log);
+    yield* log.ask(pagesOfOnePage(log), { stop: () => false });
   }
 }
 
@@ -125,9 +124,9 @@ function* lookAgainAtOnePage(log: AnswerLog): Asking<void> {
 function isCostly(log: AnswerLog): boolean {
   const { windows } = verdictOf(log);
   if (windows === undefined) return false;
-  const { answers, list, total, isUsed } = log;
+  const { answers, list } = log;
   const end = greatestOf(answers.map(endOf));
-  const { pages, across } = repairsOf(windows, { total, end, largest: list.largest }, isUsed);
+  const { pages, across } = repairsOf(windows, log, end);
   const toReadAcross = across.flatMap(tie => pagesAcross(tie, list.largest, end)).length;
   // A batch that goes on beyond these pages is no gap between them.
   const inBatches = answers.filter(({ page, size }) => page.count === size && page.least === page.greatest);

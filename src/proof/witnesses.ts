@@ -1,15 +1,10 @@
 // Phase 3, gaps: which claims of an end count: those with a second witness. See *The end of a list* in docs/proof.md.
 
-import { type IsUsed, sizesBetween, sizesOf } from './plan.ts';
-import {
-  countedAnswers,
-  endsWithoutTotals,
-  hasOrphans,
-  isClaim,
-  isContradicted,
-  isFull,
-  isOfEmptyList,
-} from './totals.ts';
+import type { AnswerLog } from './log.ts';
+import { sizesBetween, sizesOf } from './plan.ts';
+import { type Asking, askAbsent } from './questions.ts';
+import { asItsRow } from './record-no.ts';
+import { endsWithoutTotals, hasOrphans, isClaim, isContradicted, isFull, isOfEmptyList } from './totals.ts';
 import {
   type Answer,
   areSameRecords,
@@ -51,8 +46,8 @@ export function endsClaimed(counted: readonly Answer[]): ReadonlySet<Answer> {
 }
 
 /** The newest end that is claimed and has no witness yet; null if there is none. */
-export function newestClaim(answers: readonly Answer[]): Answer | null {
-  const claims = [...endsClaimed(countedAnswers(answers))].filter(answer => !isOfEmptyList(answer));
+export function newestClaim({ counted }: AnswerLog): Answer | null {
+  const claims = [...endsClaimed(counted)].filter(answer => !isOfEmptyList(answer));
   return inTime(claims).at(-1) ?? null;
 }
 
@@ -118,12 +113,9 @@ export const lostMax = 2;
 const witnessMarginMax = 10;
 
 /** The page that can be the witness of an end: one that reaches behind it or, if no total is so small, a full one that counts. */
-export function pageOfWitness(
-  claim: Answer,
-  answers: readonly Answer[],
-  { largest, run }: { readonly largest: number; readonly run: number },
-  isUsed: IsUsed,
-): PageAddress | null {
+export function pageOfWitness(claim: Answer, log: AnswerLog): PageAddress | null {
+  const { counted, isUsed } = log;
+  const { largest, run } = log.list;
   const end = endOf(claim);
   const sizes = sizesOf(largest, run);
   const marginOf = (size: number) => Math.max(1, Math.min(witnessMarginMax, Math.floor(size / 4)));
@@ -141,21 +133,14 @@ export function pageOfWitness(
   // If a record went between two answers, a full page counts what is left; if that is no witness, it is looked what is behind the end.
   const isTried = (other: Answer) =>
     isFull(other) && other.asked > claim.arrived && reachOf(other) > beginOf(claim);
-  const counted = countedAnswers(answers);
   const isShort = isCounted(claim, counted) || counted.some(isTried);
-  return (isShort ? short : full) ?? full ?? short ?? pageOnceMore(claim, answers, largest, isUsed);
+  return (isShort ? short : full) ?? full ?? short ?? pageOnceMore(claim, log);
 }
 
 /** A full page that shows a record of an end, also if it was asked for before; or, if the list has moved, the page that ends it by now. */
-function pageOnceMore(
-  claim: Answer,
-  answers: readonly Answer[],
-  largest: number,
-  isUsed: IsUsed,
-): PageAddress | null {
-  const { total } = inTime(answers).at(-1) as Answer;
+function pageOnceMore(claim: Answer, { list, total, isUsed }: AnswerLog): PageAddress | null {
   const lastOf = (size: number) => ({ index: Math.floor(total / size), size });
-  const sizes = sizesBetween(2, largest);
+  const sizes = sizesBetween(2, list.largest);
   const full = sizes.map(size => ({ index: lastOf(size).index - 1, size })).filter(({ index }) => index >= 0);
   const isNextTo = (end: PageAddress) => full.some(page => reachOf(page) > beginOf(end));
   const isOpen = claim.total !== total || !isNextTo(claim);
@@ -165,28 +150,29 @@ function pageOnceMore(
   return pages.find(page => !isUsed(page)) ?? pages[0] ?? null;
 }
 
-/** What is known of a list on one page. */
-export interface OnePageFacts {
-  /** Whether a run that proved it has seen the same page. */
-  readonly isKnown: (page: Answer) => boolean;
-  /** Whether all rows of the mirror are known to be shown. */
-  readonly areRowsShown: boolean;
-  /** Whether no other page sizes are served. */
-  readonly hasOneSize: boolean;
+/** Whether a page shows the whole list, so that it is enough if all rows are shown: a run that proved the list has seen the same page. */
+export function isKnownPage(answer: Answer, { list }: AnswerLog): boolean {
+  if (!isOnePage(answer)) return false;
+  // Sets and times can be written otherwise in each answer: then all records are as their rows, and all rows are shown.
+  const isAsRows = () =>
+    list.isAfterCleanRun === true && answer.page.versions.every(version => version === asItsRow);
+  return list.isKnown?.(answer.page.digest) === true || isAsRows();
 }
 
-/** Whether a page shows the whole list and is known, so that it is enough if all rows are shown. */
-export const isKnownPage = (facts: OnePageFacts) => (answer: Answer) =>
-  isOnePage(answer) && facts.isKnown(answer);
+/** Asks which rows are absent, if a verdict needs that now. */
+export function* lookUpRows(log: AnswerLog): Asking<void> {
+  const isOpen = log.isWitnessMissed
+    ? log.list.isAfterCleanRun === true
+    : log.answers.some(answer => isKnownPage(answer, log));
+  if (log.absent === null && isOpen) log.absent = yield* askAbsent(log.merged);
+}
 
 /** Whether one answer shows the whole list, and another one says so, too; its order does not matter. */
-export function isOnePageWhole(answers: readonly Answer[], facts: OnePageFacts): boolean {
-  const counted = countedAnswers(answers);
+export function isOnePageWhole(log: AnswerLog): boolean {
+  const { counted, absent } = log;
   if (counted.some(isContradicted)) return false;
   const isWhole = (claim: Answer) =>
-    claim.page.count === 0 ||
-    (facts.areRowsShown && facts.isKnown(claim)) ||
-    isShownTwice(claim, answers, facts); // guard: a list on one page is shown twice
+    claim.page.count === 0 || (absent?.length === 0 && isKnownPage(claim, log)) || isShownTwice(claim, log); // guard: a list on one page is shown twice
   return counted.some(answer => isOnePage(answer) && isWhole(answer));
 }
 
@@ -195,11 +181,7 @@ export const isOnePage = (answer: Answer): boolean =>
   answer.index === 0 && isClaim(answer) && !answer.page.isIdTwice;
 
 /** Whether a page that is just full shows the same records, and counts them; or, if there is one size, the same page, and nothing behind it. */
-export function isShownTwice(
-  claim: Answer,
-  answers: readonly Answer[],
-  { hasOneSize }: Pick<OnePageFacts, 'hasOneSize'>,
-): boolean {
+export function isShownTwice(claim: Answer, { answers, hasOneSize }: AnswerLog): boolean {
   if (!isOnePage(claim)) return false;
   const later = answers.filter(({ asked }) => asked > claim.arrived);
   const isSame = ({ index, total, page }: Answer) =>
@@ -210,15 +192,16 @@ export function isShownTwice(
 }
 
 /** The pages that show once more whether the list is on one page; none if it is not, or if that is known. */
-export function pagesOfOnePage(answers: readonly Answer[], facts: OnePageFacts): PageAddress[] {
-  const first = answers.filter(({ index }) => index === 0).at(-1);
-  if (first === undefined || isOnePageWhole(answers, facts)) return [];
+export function pagesOfOnePage(log: AnswerLog): PageAddress[] {
+  const { answers, hasOneSize } = log;
+  const first = answers.findLast(({ index }) => index === 0);
+  if (first === undefined || isOnePageWhole(log)) return [];
   const { size, page } = first;
   if (!isOnePage(first)) {
     // The list has moved.
     const claim = answers.findLast(isOnePage);
     return claim === undefined ? [] : [{ index: 0, size: claim.size }];
   }
-  if (!facts.hasOneSize && page.count <= size) return [{ index: 0, size: page.count }];
+  if (!hasOneSize && page.count <= size) return [{ index: 0, size: page.count }];
   return [1, 0].map(index => ({ index, size }));
 }

@@ -1983,7 +1983,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'an end and its witness, once more',
     file: 'src/proof/witnesses.ts',
-    line: '?? pageOnceMore(claim, answers, largest, isUsed);',
+    line: '?? pageOnceMore(claim, log);',
     instead: '?? null;',
     test: 'test/proof/one-change.test.ts',
     name: 'is proven, wherever and whenever it is',
@@ -1999,7 +1999,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a witness of a second end',
     file: 'src/proof/prove.ts',
-    line: 'isMoving && isStuck ? newestClaim(answers) : null;',
+    line: 'log.isMoving && isStuck ? newestClaim(log) : null;',
     instead: 'null;',
     test: 'test/proof/one-change.test.ts',
     name: 'although one comes and the oldest goes in turn',
@@ -2047,7 +2047,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a list on one page that got shorter, against a total of before',
     file: 'src/proof/full-scan.ts',
-    line: '  if (isShownTwice(only, log.answers, log)) return null;',
+    line: '  if (isShownTwice(only, log)) return null;',
     instead: '',
     test: 'test/sync/growing-end.test.ts',
     name: 'from a list on one page that gets shorter meanwhile',

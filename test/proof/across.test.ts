@@ -30,7 +30,7 @@ function coveredAfter(service: Service, tie: { from: number; to: number; key: nu
   play(run.ask([{ index: 0, size: 20 }]), { list: service.list, identity: 'content' });
   const keys = { from: tie.key, to: tie.key, isFromIn: true, isToIn: true };
   play(readAcross(run, order, { ...tie, keys }, { isSecondLook: false }), service);
-  const open = openRanges(windowsOf(run.answers, order, 'content')?.windows ?? []);
+  const open = openRanges(windowsOf(run, 'witnessed')?.windows ?? []);
   return (key: number) => !open.some(range => isIn(key, range));
 }
 

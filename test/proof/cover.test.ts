@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { windowsOf } from '../../src/proof/cover.ts';
+import { AnswerLog } from '../../src/proof/log.ts';
 import { ofId, showing } from '../../src/proof/record-no.ts';
 import { type Answer, PageItems } from '../../src/proof/window.ts';
 
@@ -21,7 +22,20 @@ const pageOf = (index: number, ids: readonly number[]): Answer => {
     page: new PageItems(`${ids}`, keys, showing(ids.map(id => ({ record: ofId(id) }))), 'id'),
   };
 };
-const chainCount = (...pages: readonly Answer[]) => windowsOf(pages, null, 'id')?.chains.length;
+const chainCount = (...answers: readonly Answer[]) => {
+  const log = new AnswerLog({
+    identity: 'id',
+    largest: 10,
+    overlap: 1,
+    learnt: null,
+    run: 1,
+    totalBefore: null,
+  });
+  const asking = log.ask(answers);
+  asking.next();
+  asking.next({ kind: 'pages', answers });
+  return windowsOf(log, 'witnessed')?.chains.length;
+};
 
 test('windows that share a record are one chain', () => {
   expect(chainCount(pageOf(0, [1, 2, 3]), pageOf(1, [3, 4, 5]))).toBe(1);
