@@ -1,3 +1,5 @@
+// An item becomes a record with its content, or a rejection with a reason.
+
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Connection,

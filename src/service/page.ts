@@ -1,3 +1,5 @@
+// Bytes of an answer become a page: its envelope is checked, and its items are parsed, but for those that are known.
+
 import { isUtf8 } from 'node:buffer';
 import { isObject, parseExact } from '../contract/json.ts';
 import { type Page, parseItems, type ReadItems, readPagination, wholeNumberIn } from '../contract/page.ts';

@@ -1,3 +1,5 @@
+// The service as a source of pages: one request after another until a page comes, with the token, the pace and the limit of tries.
+
 import pRetry, { AbortError } from 'p-retry';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageRequest, PageSource } from '../contract/page.ts';

@@ -90,7 +90,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   const driven = await drive(proveList(run, stage, first, totalBefore), run, begun, page);
   if (driven.kind === 'failed') return driven;
   const { found, endedBy } = driven;
-  const proof = asOldAs(begunAtMs, driven.result);
+  const proof = unlessOld(begunAtMs, driven.result);
   const { answers, verdict, findings } = proof;
   if (verdict.isPageNoIgnored) {
     const message = `GET ${source.baseUrl}${list.path}: the service ignores pageNo: ${sentencesOf(verdict.findings)}`;
@@ -144,7 +144,7 @@ function proveList(
 }
 
 /** If a cache gave old answers, they prove nothing of now, and no row goes: both answers for a removal can be as old. */
-function asOldAs(begunAtMs: number, proof: Proof): Proof {
+function unlessOld(begunAtMs: number, proof: Proof): Proof {
   const old = oldAnswers(proof.answers, begunAtMs);
   if (old === null) return proof; // guard: answers of a cache
   const rows = proof.rows.map(row => ({ ...row, decision: 'undecided' as const }));

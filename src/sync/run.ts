@@ -12,21 +12,27 @@
 //
 // A record, on its way ==================
 //
-//     bytes                 service/service.ts      an answer, in which the token is looked for
-//     items                 service/page.ts         its envelope; store/write/known-items.ts parses the items that the mirror does not know
-//     record                contract/record.ts      its values and their hash, when the page is entered (store/write/stage.ts)
-//     numbers               store/write/records.ts  of the record and of its text, for the proof
-//     version               store/write/versions.ts a text that the mirror lacks takes the form of its row, and is staged
-//     row                   store/write/apply.ts    a staged text of which no change is written down is a new row
-//     receipt               store/receipts/statements.ts  a line under the hash of the run's changes, made from the rows at its end
+//     bytes                 service/service.ts      an answer
+//     items                 service/page.ts         its envelope. store/write/known-items.ts, which drive.ts gives it, parses items that
+//                                                   no run has noted; service.ts then looks for the token in these
+//     record                contract/record.ts      its values and their hash, when drive.ts enters the page (store/write/stage.ts)
+//     form                  store/write/versions.ts a text that the mirror lacks takes that of its row, if it means the same
+//     numbers               store/write/records.ts  of the record and of its text, for the proof; what the mirror lacks is staged
+//     pairs                 proof/reconcile.ts      of texts and rows, if a record has several
+//     removed?              proof/conclude.ts       whether a row goes that no answer shows; retained.ts, and read.ts `unlessOld`, let it stay
+//                           store/write/stage.ts    `rowsToDecide`: it stays if its record is rejected
+//                           store/write/apply.ts    `changesOf`: it stays if too many go; `replacementOf`: of another list nothing is written
+//     row                   store/write/apply.ts    a staged text is that of its row, or of a new one (list-sql.ts)
+//     receipt               store/receipts/statements.ts  a line under the hash of the run's changes, when run-records.ts ends the run
 //
-// The first page is asked for before the proof begins (first-page.ts), so all its items are parsed.
+// All items of the first page are parsed, because it comes before the proof begins (first-page.ts), and all of an incremental run.
 //
 // What a run knows of a list ============
 //
 //     read                  store/write/sync-state.ts  as the run before left it; list.ts gives it to a Stage, which has it from there on
 //     used                  read.ts                 where a reading begins, and what the proof is told; stage.ts, for known items and answers
-//     written               store/write/next-state.ts  with the rows
+//     written               store/write/next-state.ts  with the rows; or alone, without answers that do not do
+//     forgotten             store/write/erase.ts, store/write/altered-mirror.ts, store/file/open-to-write.ts
 
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import { CancelledError, exitCodes } from '../errors.ts';
@@ -128,8 +134,7 @@ async function runOnce(options: RunOptions, world: RunWorld) {
 }
 
 function statusOf(resources: readonly ListOutcome[]): RunStatus {
-  const has = (status: RunStatus) => resources.some(resource => resource.status === status);
-  if (has('cancelled')) return 'cancelled';
+  if (resources.some(({ status }) => status === 'cancelled')) return 'cancelled';
   if (resources.every(hasNothingOpen)) return 'completed';
   return resources.every(resource => resource.status === 'failed') ? 'failed' : 'partial';
 }

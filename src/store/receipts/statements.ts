@@ -1,3 +1,5 @@
+// What the receipt of a run states, computed from the tables when the run ends, and again by `verify`.
+
 import { type ColumnValue, canonicalRow, LinesHash } from '../../audit/hashes.ts';
 import { type ListReceipt, type ListSum, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';

@@ -1,3 +1,5 @@
+// The SQL of a run for a list: staged versions become rows, in sets.
+
 import {
   arrayFields,
   type ListDefinition,

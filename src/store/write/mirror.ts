@@ -1,3 +1,5 @@
+// A mirror while a run writes to it: from its lock to the receipt at the end of the run, with each transaction.
+
 import { setTimeout as wait } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import type { ListDefinition } from '../../contract/lists.ts';

@@ -1,3 +1,5 @@
+// How a run is recorded: its begin, the end of each of its lists, and its own, with the receipt.
+
 import type Database from 'better-sqlite3';
 import { resourceNames } from '../../contract/lists.ts';
 import type { MirrorFile } from '../file/open.ts';

@@ -1,3 +1,8 @@
+// Versions that the mirror lacks, and their form: what means the same keeps that of its row.
+//
+// A service can write one thing in several ways: the elements of a set in another order, an instant in another zone. A record takes the
+// form of its row, or the form in which the run has seen it first, before its content counts. So it is the same record for everything else.
+
 import type Database from 'better-sqlite3';
 import {
   contentOf,
@@ -16,11 +21,6 @@ import type { RecordNo, VersionNo } from '../../proof/record-no.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { type ListSql, rowsPerInsert } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
-
-// What means the same keeps the row's form ==========================
-//
-// A service can write one thing in several ways: the elements of a set in another order, an instant in another zone. A record takes the
-// form of its row, or the form in which the run has seen it first, before its content counts. So it is the same record for everything else.
 
 /** What can be written otherwise in a version of a record. */
 interface Form<Row = number | null> {
