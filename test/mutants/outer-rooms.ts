@@ -1724,6 +1724,14 @@ export const outerMutants: readonly OuterMutant[] = [
     name: 'a time before March 1900, or after 9999, is a text',
   },
   {
+    guards: 'times that readers of a spreadsheet cut',
+    file: 'src/render/xlsx.ts',
+    line: 'days * (1 + Number.EPSILON)',
+    instead: 'days',
+    test: 'test/render/xlsx.test.ts',
+    name: 'a reader that cuts a time to milliseconds reads the time that was meant',
+  },
+  {
     guards: 'numbers that a spreadsheet would round',
     file: 'src/render/xlsx.ts',
     line: '10 ** 15',
