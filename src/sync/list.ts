@@ -9,7 +9,7 @@ import { forgetResumeLog } from '../store/write/next-state.ts';
 import { Stage } from '../store/write/stage.ts';
 import { nothingLearnt, type ReadList, readState, type SyncState } from '../store/write/sync-state.ts';
 import { type Done, type Failed, type ListRun, type ListTask, Pause, type ReadSoFar } from './drive.ts';
-import { type Growing, type Refused, readFully, readGrowth } from './read.ts';
+import { type OrderedEnd, type Refused, readFully, readGrowth } from './read.ts';
 
 /** How a list ended, and whether its reading pauses: then the next run goes on with it, if it has got further. */
 export interface SyncedList {
@@ -94,22 +94,26 @@ function outcomeMaker(
   };
 }
 
-/** Reads from the growing end if that is enough, or else the whole list; at last without what earlier runs remember. */
+/**
+ * Reads a list and writes it: from its growing end, if that is enough; or else all of it; then without the answers of earlier runs; at last
+ * without anything that they knew. If not even that does, the list fails.
+ */
 async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed> {
   const { list, context, observer, source } = run;
   const last = context.runs.last('written', list.resource);
   const isSameService = last?.baseUrl === source.baseUrl && last.query === (source.query ?? null);
-  const state = isSameService ? readState(context.sqlite, list, context.ignored) : nothingLearnt;
-  let [known, growth, found] = [state, growthOf(run, state), null as ReadSoFar | null];
+  let state = isSameService ? readState(context.sqlite, list, context.ignored) : nothingLearnt;
+  let growth = growthOf(run, state);
+  let found: ReadSoFar | null = null;
   for (;;) {
-    const end = await tryToSync(run, known, growth, found);
+    const end = await tryToSync(run, state, growth, found);
     if (end.kind !== 'refused') return end;
     observer.passAgain(list, end.reason);
     found = end.found;
     const error = new Error(`${list.resource}: ${end.reason}`);
-    if (growth === null && known === nothingLearnt) return { kind: 'failed', found, error };
+    if (growth === null && state === nothingLearnt) return { kind: 'failed', found, error };
     // What an earlier run has read can be outdated by now. What runs remember can be wrong, but not twice.
-    if (growth === null) known = found.stage.hasRecalled ? { ...known, resumeLog: null } : nothingLearnt;
+    if (growth === null) state = found.stage.hasRecalled ? { ...state, resumeLog: null } : nothingLearnt;
     growth = null;
   }
 }
@@ -118,29 +122,31 @@ async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed
 const fullSyncLeeway = 0.05;
 
 /** The growing end from which a list can be read; null if a full sync is due. */
-function growthOf(run: ListRun, { growth, order }: SyncState): Growing | null {
+function growthOf(run: ListRun, { growth, order }: SyncState): OrderedEnd | null {
   if (growth === null || order === null || order === 'none') return null;
   // A job of each night begins some seconds earlier or later, and must not miss every second full sync.
   const dueMs = run.fullEveryMs * (1 - fullSyncLeeway);
   const ageMs = run.clock().getTime() - Date.parse(growth.lastFullSyncAt);
   // A service might serve smaller pages than are asked for.
   const isSmaller = run.pageSize !== null && run.pageSize < growth.pageSize;
-  return run.fullEveryMs === 0 || !(ageMs >= 0 && ageMs < dueMs) || isSmaller ? null : { ...growth, order };
+  const isDue = run.fullEveryMs === 0 || !(ageMs >= 0 && ageMs < dueMs);
+  return isDue || isSmaller ? null : { ...growth, order };
 }
 
 /** One try: read the list, from its growing end if that is not null, and write it. `foundBefore` is what the try before this one found. */
 async function tryToSync(
   run: WrittenList,
-  known: SyncState,
-  growth: Growing | null,
+  state: SyncState,
+  growth: OrderedEnd | null,
   foundBefore: ReadSoFar | null,
 ): Promise<Done<SyncedList> | Refused | Failed> {
   const { context } = run;
   const { file } = context;
-  const stage = new Stage(context, known);
+  const stage = new Stage(context, state);
   let found = foundBefore;
   try {
-    if (known === nothingLearnt && found !== null) assertSum(context);
+    // Rows that were altered fail at the gate, too: then it is no use to read the list again.
+    if (state === nothingLearnt && found !== null) assertSum(context);
     const end = await (growth === null
       ? readFully(run, stage, found?.passes ?? 0)
       : readGrowth(run, stage, growth));

@@ -26,10 +26,10 @@ export interface Refused {
 type ReadEnd = Done<ReadList> | Refused | Failed;
 
 /** The growing end of a list, and its order. */
-export type Growing = GrowingEnd & { readonly order: KeyOrder };
+export type OrderedEnd = GrowingEnd & { readonly order: KeyOrder };
 
 /** Reads a list from its growing end, until a window meets the known records. */
-export async function readGrowth(run: ListRun, stage: Stage, growth: Growing): Promise<ReadEnd> {
+export async function readGrowth(run: ListRun, stage: Stage, growth: OrderedEnd): Promise<ReadEnd> {
   const { list, context, begunAtMs } = run;
   const { firstPageNo, pageSize, newestKey, newestRows, order } = growth;
   const { servedSize } = stage.state;

@@ -13,6 +13,7 @@ import { assertWhole, explaining } from '../file/sqlite-errors.ts';
 import { assertAsWritten, checkRows } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow } from '../receipts/statements.ts';
+import { allValues } from '../tables/ask.ts';
 import { ListTable } from '../tables/list-table.ts';
 import type { RunStart } from '../tables/run.ts';
 import { unreadableTimes } from '../tables/unreadable-times.ts';
@@ -92,13 +93,11 @@ export async function checkMirror(path: string, signal: AbortSignal) {
   const { sqlite } = file;
   // One state of the file, with a run that died or that has just begun.
   sqlite.exec('BEGIN');
-  const open = sqlite.prepare<[], number>(
-    'SELECT id FROM sync_runs WHERE id NOT IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL)',
-  );
-  const openRuns = open.pluck().all();
+  const open =
+    'SELECT id FROM sync_runs WHERE id NOT IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL)';
   assertWhole(place, sqlite);
   assertNothingIntrusive(file);
-  await assertAsWritten(file, new TimeSlice(signal), openRuns);
+  await assertAsWritten(file, new TimeSlice(signal), allValues<number>(sqlite, open));
   return unreadableTimes(sqlite, 'document-exports');
 }
 

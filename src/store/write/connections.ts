@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { type Connection, connectionContent } from '../../contract/content.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import { checkRows } from '../receipts/altered-lists.ts';
+import { allValues } from '../tables/ask.ts';
 import { connectionJson } from '../tables/view-sql.ts';
 
 /** A text of a connection, and the time of the record that gives it; minus infinity if it has none. */
@@ -169,11 +170,9 @@ function givenTo(column: 'name' | '_extra'): string {
 
 function insertConnection(sqlite: Database.Database, connection: Connection, runId: number): void {
   const { id, name, extra } = connection;
-  sqlite
-    .prepare(
-      'INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id, _extra, _content) VALUES (?, ?, ?, ?, ?, ?)',
-    )
-    .run(id, name, runId, runId, extra, connectionContent(connection));
+  const insert =
+    'INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id, _extra, _content) VALUES (?, ?, ?, ?, ?, ?)';
+  sqlite.prepare(insert).run(id, name, runId, runId, extra, connectionContent(connection));
 }
 
 /** Removes the connections that no record refers to, and calls the others as their lists do; to be called at the end of a run. */
@@ -209,19 +208,16 @@ export function updateConnections(sqlite: Database.Database, runId: number): voi
 /** For a rebuild: drops connections that are altered or that no record refers to, makes missing ones, and returns how many these are. */
 export function dropAlteredConnections(sqlite: Database.Database, runId: number): number {
   sqlite.exec('DELETE FROM _connection_names');
-  const dropped = new Set(
-    sqlite.prepare<[], number>(`SELECT c.id FROM connections c WHERE ${isUnreferenced}`).pluck().all(),
-  );
+  const unreferenced = `SELECT c.id FROM connections c WHERE ${isUnreferenced}`;
+  const dropped = new Set(allValues<number>(sqlite, unreferenced));
   for (const { altered } of checkRows(sqlite, { resource: 'connections' }))
     for (const id of altered) dropped.add(id);
   for (const id of dropped) sqlite.prepare('DELETE FROM connections WHERE id = ?').run(id);
   const referred = referring
     .map(({ table, column }) => `SELECT ${column} AS id FROM ${table}`)
     .join(' UNION ');
-  const missing = sqlite.prepare<[], number>(
-    `SELECT id FROM (${referred}) r WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM connections WHERE id = r.id) ORDER BY id`,
-  );
-  for (const id of missing.pluck().all()) {
+  const missing = `SELECT id FROM (${referred}) r WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM connections WHERE id = r.id) ORDER BY id`;
+  for (const id of allValues<number>(sqlite, missing)) {
     insertConnection(sqlite, { id, name: null, extra: null }, runId);
     dropped.add(id);
   }

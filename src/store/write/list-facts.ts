@@ -1,6 +1,7 @@
 // What a list shows of the service, in the words of src/store/tables/service-facts.ts: its fields, how late records come, its order and totals.
 
 import { shapeOf } from '../../contract/content.ts';
+import { greatestOf } from '../../contract/extremes.ts';
 import { isObject } from '../../contract/json.ts';
 import { timeFieldOf } from '../../contract/lists.ts';
 import type { MirrorRecord } from '../../contract/record.ts';
@@ -194,13 +195,9 @@ export function seeReading(
   const isUnstable = findings.some(({ code }) => code === 'order_unstable');
   const isSeen = proof.verdict.isProven && proof.verdict.rule === 'key' && answers.length > 1;
   if (isUnstable || isSeen) facts.see(resource, 'order_stable', !isUnstable, ofAnswers);
+  const ties = answers.map(({ page }) => tiesOn(page));
   if (time !== undefined && order !== null && order !== 'none')
-    facts.see(
-      resource,
-      'ties',
-      answers.reduce((most, { page }) => Math.max(most, tiesOn(page)), 0),
-      ofAnswers,
-    );
+    facts.see(resource, 'ties', Math.max(0, greatestOf(ties)), ofAnswers);
   const ofTotal = findings.find(({ code }) => codesOfTotals.includes(code));
   if (ofTotal?.code === 'total_is_no_count') facts.see(resource, 'total', ofTotal.kind, ofAnswers);
   else if (ofTotal !== undefined) facts.see(resource, 'total', ofTotal.code, ofAnswers);

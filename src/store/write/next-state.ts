@@ -7,8 +7,9 @@ import { rangesOf } from './compact-sets.ts';
 import { ConnectionNames, type Saying } from './connections.ts';
 import { pageCheck } from './known-items.ts';
 import { transact } from './mirror.ts';
+import { resumable } from './resume-log.ts';
 import type { Stage } from './stage.ts';
-import { type ReadList, resumable, type SavedState, writeState } from './sync-state.ts';
+import { type ReadList, type SavedState, writeState } from './sync-state.ts';
 
 /** The rows of the records of a page; null for a record that has no row. */
 type RowsOfPage = (page: PageItems) => readonly (number | null)[];

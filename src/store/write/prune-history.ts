@@ -5,6 +5,7 @@ import { deleteRejected } from '../receipts/deleted-rejected.ts';
 import { keptHashes, lossesOfKept, nameOf } from '../receipts/kept.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastRunBefore, ofKind, RunComposer, readPruned } from '../receipts/statements.ts';
+import { allValues } from '../tables/ask.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 
 /** Versions deleted in one step, after which signals are handled. */
@@ -62,10 +63,8 @@ async function beginPruning(
   slice: TimeSlice,
 ): Promise<number> {
   // The clock of one run might be ahead, of this one or of the last one.
-  const starts = sqlite.prepare<[number], string>(
-    'SELECT started_at FROM sync_runs WHERE id <= ? ORDER BY id DESC LIMIT 2',
-  );
-  const [own = '', last] = starts.pluck().all(ownId);
+  const starts = 'SELECT started_at FROM sync_runs WHERE id <= ? ORDER BY id DESC LIMIT 2';
+  const [own = '', last] = allValues<string>(sqlite, starts, ownId);
   if (last === undefined) return 0;
   // A run must have ended before the other one began, whatever is kept.
   const before = new Date(Math.min(Date.parse(own), Date.parse(last)) - keepMs - 1).toISOString();

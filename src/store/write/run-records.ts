@@ -6,6 +6,7 @@ import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/statements.ts';
 import { judge } from '../tables/accepted.ts';
+import { allValues } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { ignoredText } from '../tables/ignored-fields.ts';
 import { reasonsText } from '../tables/reasons.ts';
@@ -43,10 +44,8 @@ export class RunRecords {
   /** Records that runs which are still `running` died with their process, because this process has the lock; each gets its receipt. */
   interruptDead(): void {
     // A receipt is permanent: a run that has one has ended, whatever its row says.
-    const running = this.#sqlite.prepare<[], number>(
-      `SELECT id FROM sync_runs s WHERE status = 'running' AND NOT EXISTS (SELECT 1 FROM sync_receipts WHERE run_id = s.id) ORDER BY id`,
-    );
-    for (const runId of running.pluck().all()) this.#close(runId, 'interrupted');
+    const running = `SELECT id FROM sync_runs s WHERE status = 'running' AND NOT EXISTS (SELECT 1 FROM sync_receipts WHERE run_id = s.id) ORDER BY id`;
+    for (const runId of allValues<number>(this.#sqlite, running)) this.#close(runId, 'interrupted');
   }
 
   begin({ labels = {}, query = null, ...start }: RunStart): number {

@@ -24,8 +24,9 @@ import { type ListSql, listSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
 import { Records } from './records.ts';
 import { RejectedRecords } from './rejected.ts';
+import { answersIn, type LoggedAnswer, type ResumeLog } from './resume-log.ts';
 import { SharedKeys } from './shared-keys.ts';
-import { answersIn, type LoggedAnswer, type ResumeLog, type SyncState } from './sync-state.ts';
+import type { SyncState } from './sync-state.ts';
 
 /** A page that was read in this run. */
 interface ParsedPage extends Pick<ItemsRead, 'pieces'> {

@@ -1,7 +1,7 @@
 // What a run knows of a list for the next one. next-state.ts makes it, and this is who reads it:
 //
 //     order, retained       the proof, for its plan and its conclusion
-//     growth                sync/list.ts, and read.ts, where an incremental run begins; its newest rows are found again
+//     growth                sync/list.ts, and read.ts, where an incremental run begins; apply.ts, which wants its newest rows to be listed
 //     names, sayings        connections.ts, for the numbers in known pages
 //     pages                 known-items.ts, whose rows are in a table of their own
 //     sharedKeys            shared-keys.ts, for ties and duplicates
@@ -15,12 +15,13 @@ import { hash16Hex } from '../../contract/sum.ts';
 import type { Proof } from '../../proof/conclude.ts';
 import type { KeysBeyond } from '../../proof/log.ts';
 import type { LearntOrder } from '../../proof/order.ts';
-import { checkTotal } from '../../proof/totals.ts';
-import { type Answer, addressText, type PageAddress } from '../../proof/window.ts';
+import type { Answer } from '../../proof/window.ts';
+import { firstRow } from '../tables/ask.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { areFieldsKnown } from '../tables/service-facts.ts';
 import type { Saying } from './connections.ts';
 import { listSql } from './list-sql.ts';
+import type { ResumeLog } from './resume-log.ts';
 
 /** What a run knows of a list for the next one. It saves work and is never believed: the commit gate compares sums. */
 export interface SyncState {
@@ -31,9 +32,9 @@ export interface SyncState {
   /** What remembered pages say of connections: single ones, and what their records say of all. */
   readonly names: readonly Connection[];
   readonly sayings: readonly Saying[];
-  /** The pages of the last proven full sync and of the resume log; null if none are known. */
+  /** The pages of the last full sync, if it was clean, and of the resume log; null if no run has noted any. */
   readonly pages: NotedPages | null;
-  /** The growing end of which the last full run let rows stay, because the list seemed to be being filled; left out if it did not. */
+  /** The growing end, and not its rows, of which the last full run let rows stay, because the list seemed to be being filled; left out if it did not. */
   readonly retained?: KeysBeyond | null;
   /** The keys that its rows share; left out if no run has looked, if rows have changed since, or if they are many. */
   readonly sharedKeys?: NotedKeys;
@@ -67,7 +68,7 @@ export interface ServedSize {
   readonly refusedAtMs: number;
 }
 
-/** The state of a list before anything is known of it. */
+/** The state of a list before anything is known of it. A try with this very object is the last one, because it has nothing left to doubt. */
 export const nothingLearnt: SyncState = {
   order: null,
   growth: null,
@@ -83,25 +84,9 @@ export type SavedState = Omit<SyncState, 'growth'> & {
   readonly growth: Omit<GrowingEnd, 'newestKey' | 'newestRows'> | null;
 };
 
-/** An answer of a reading that ended early. Its page is among those that are remembered. */
-export interface LoggedAnswer extends PageAddress, Pick<Answer, 'total' | 'at'> {
-  readonly digest: string;
-}
-
-/** The answers of a reading that ended early, with which the next run can go on. */
-export interface ResumeLog {
-  readonly firstPageNo: number;
-  readonly pageSize: number;
-  /** The total that the run before the reading found; null if there was none. */
-  readonly totalBefore: number | null;
-  /** The pages that the reading planned when it began, by rows that have changed since; left out if it plans the same again. */
-  readonly planned?: readonly PageAddress[];
-  readonly answers: readonly LoggedAnswer[];
-}
-
 /** The growing end of a list, from which an incremental run begins. */
 export interface GrowingEnd {
-  /** When the last proven full sync began, as an ISO date in UTC. */
+  /** When the last clean full sync began, as an ISO date in UTC. */
   readonly lastFullSyncAt: string;
   readonly firstPageNo: number;
   readonly pageSize: number;
@@ -110,7 +95,7 @@ export interface GrowingEnd {
   readonly newestRows: readonly number[];
 }
 
-/** A list that was read. */
+/** A list that was read: what sync/read.ts makes, and apply.ts writes. */
 export interface ReadList {
   /** Null if only the growing end of the list was read. */
   readonly proof: Proof | null;
@@ -129,15 +114,14 @@ const newestRowsMax = 1_000;
 
 /** The state as JSON, and the run that wrote it; undefined if there is none, null if another program changed it. */
 export function savedState(sqlite: Database.Database, { resource }: ListDefinition) {
-  const saved = sqlite
-    .prepare<[string], [runId: number, state: string, check: string]>(
-      'SELECT run_id, state, lower(hex("check")) FROM _list_states WHERE resource = ?',
-    )
-    .raw()
-    .get(resource);
+  const saved = firstRow<{ runId: number; json: string; hash: string }>(
+    sqlite,
+    'SELECT run_id AS runId, state AS json, lower(hex("check")) AS hash FROM _list_states WHERE resource = ?',
+    resource,
+  );
   if (saved === undefined) return undefined;
-  const [runId, json, check] = saved;
-  return stateCheck(resource, runId, json) === check ? { runId, json } : null;
+  const { runId, json, hash } = saved;
+  return stateCheck(resource, runId, json) === hash ? { runId, json } : null;
 }
 
 /** What the last run knew of a list. If it ignored other fields, the same page can now have other contents, so only the order is known. */
@@ -167,11 +151,9 @@ export function writeState(
 ): void {
   if (state.pages === null) sqlite.prepare('DELETE FROM _known_pages WHERE resource = ?').run(resource);
   const json = JSON.stringify(state);
-  sqlite
-    .prepare(
-      'INSERT OR REPLACE INTO _list_states (resource, run_id, state, "check") VALUES (?, ?, ?, unhex(?))',
-    )
-    .run(resource, runId, json, stateCheck(resource, runId, json));
+  const write =
+    'INSERT OR REPLACE INTO _list_states (resource, run_id, state, "check") VALUES (?, ?, ?, unhex(?))';
+  sqlite.prepare(write).run(resource, runId, json, stateCheck(resource, runId, json));
 }
 
 function stateCheck(...values: readonly [resource: string, runId: number, state: string]): string {
@@ -186,37 +168,4 @@ function newestOf(sqlite: Database.Database, list: ListDefinition, order: Learnt
   if (newestKey === undefined) return null;
   const newestRows = find(sql.rowsOfKey).all(newestKey, newestRowsMax + 1);
   return newestRows.length <= newestRowsMax ? { newestKey, newestRows } : null;
-}
-
-/** How long answers are good enough: a job of each night that ends early every time must get further. */
-const ageMsMax = 7 * 24 * 3_600_000;
-
-/** The answers of a resume log that still count if the list has this first page, the oldest first. */
-export function answersIn(
-  log: ResumeLog | null | undefined,
-  { firstPageNo, pageSize }: Pick<ResumeLog, 'firstPageNo' | 'pageSize'>,
-  nowMs: number,
-): readonly LoggedAnswer[] {
-  const isSame = log?.firstPageNo === firstPageNo && log.pageSize === pageSize;
-  if (!isSame) return [];
-  const isYoung = ({ at }: LoggedAnswer) => nowMs - at < ageMsMax && at <= nowMs; // guard: answers that are too old
-  return log.answers.filter(isYoung).sort((a, b) => a.at - b.at);
-}
-
-/** The answers with which the next run can go on: full pages by key whose totals fit, and those of `older` not asked for again. */
-export function resumable({ verdict, answers }: Proof, older: readonly LoggedAnswer[]): LoggedAnswer[] {
-  if (verdict.rule !== 'key') return [];
-  const isKept = (answer: Answer) =>
-    answer.index > 0 &&
-    answer.page.count >= answer.size &&
-    checkTotal(answer) === 'agrees' &&
-    !answer.isSecondLook &&
-    answer.requestedSize === null;
-  const kept = new Map(older.map(answer => [addressText(answer), answer]));
-  for (const answer of answers) kept.delete(addressText(answer));
-  for (const answer of answers.filter(isKept)) {
-    const { index, size, total, page } = answer;
-    kept.set(addressText(answer), { index, size, total, at: Math.round(answer.at), digest: page.digest });
-  }
-  return [...kept.values()];
 }

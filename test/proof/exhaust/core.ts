@@ -11,4 +11,4 @@ export { EndedEarly } from '../../../src/proof/questions.ts';
 export { reconcileVersions } from '../../../src/proof/reconcile.ts';
 export { miscount } from '../../../src/proof/totals.ts';
 export { PageItems } from '../../../src/proof/window.ts';
-export { answersIn, resumable } from '../../../src/store/write/sync-state.ts';
+export { answersIn, resumable } from '../../../src/store/write/resume-log.ts';

@@ -12,7 +12,7 @@ import {
   type PageAddress,
   type Shown,
 } from '../../../src/proof/window.ts';
-import type { LoggedAnswer, ResumeLog } from '../../../src/store/write/sync-state.ts';
+import type { LoggedAnswer, ResumeLog } from '../../../src/store/write/resume-log.ts';
 import type * as Core from './core.ts';
 import { type Mirror, settleMirror, writeMirror } from './mirror.ts';
 import type { Pages, WorldRecord } from './records.ts';

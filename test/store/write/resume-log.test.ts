@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answersIn, type ResumeLog } from '../../../src/store/write/sync-state.ts';
+import { answersIn, type ResumeLog } from '../../../src/store/write/resume-log.ts';
 
 // With which answers of a reading that ended early the next run goes on.
 
