@@ -72,7 +72,7 @@ export function progressOn(logger: Logger, line: StatusLine) {
       timer.unref();
     },
 
-    passStarted({ resource }, reading, pageCount) {
+    readingStarted({ resource }, reading, pageCount) {
       logger.debug({ resource, reading, pageCount }, 'reading started');
       state = { ...unread, resource, reading, pageCount, isWhole: true };
     },
@@ -84,7 +84,7 @@ export function progressOn(logger: Logger, line: StatusLine) {
       state = { ...state, ...page, pages: state.pages + 1, from, retry: null };
     },
 
-    passAgain({ resource }, reason) {
+    readAgain({ resource }, reason) {
       logger.info({ resource, reason }, 'not proven yet; reading the list again');
       const { reading, pageCount } = state;
       state = { ...unread, resource, reading: reading + 1, pageCount, isWhole: true };

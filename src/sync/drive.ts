@@ -1,4 +1,4 @@
-// A reading, between the proof and the service: what it is given and what it finds, and how the proof asks for pages, they are fetched and
+// A try at a list, between the proof and the service: what it is given and what it finds, and how the proof asks for pages, they are fetched and
 // staged, and it is told what they show.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -27,10 +27,10 @@ import {
 /** Called with the progress of a list in a run; for progress bars and logs. */
 export interface ListObserver {
   listStarted(list: ListDefinition): void;
-  passStarted(list: ListDefinition, pass: number, pageCount: number): void;
+  readingStarted(list: ListDefinition, reading: number, pageCount: number): void;
   /** `done` are the records of this reading so far. They can be more than the total, because pages overlap. */
   pageDone(list: ListDefinition, page: Record<'pageNo' | 'pageCount' | 'done' | 'total', number>): void;
-  passAgain(list: ListDefinition, reason: string): void;
+  readAgain(list: ListDefinition, reason: string): void;
   listEnded(list: ListDefinition, outcome: ListOutcome): void;
 }
 
@@ -68,19 +68,19 @@ export interface ListTask extends RunWorld, ListOptions {
 /** A list that is read and written. */
 export interface ListRun extends ListTask {
   readonly context: ListContext;
-  /** When it was begun, in milliseconds since 1970, and the time since then by a clock that nobody sets. */
+  /** When it was begun, in milliseconds since 1970, and the time now by a clock that nobody sets. */
   readonly begunAtMs: number;
   readonly nowMs: () => number;
 }
 
-/** What a reading has found by now. */
+/** What a try at a list has found by now. */
 export interface ReadSoFar {
   readonly mode: 'full' | 'incremental';
   readonly paging: Paging;
   /** The newest total; null until a page came. */
   readonly total: number | null;
   /** How many readings were begun. */
-  readonly passes: number;
+  readonly readings: number;
   /** Takes the records that come. */
   readonly stage: Stage;
 }
@@ -158,7 +158,7 @@ class ListPages {
   #first: Page | null;
   /** Counts what is sent and what arrives. */
   #logicalClock = 0;
-  /** The records of this pass so far. */
+  /** The records of this reading so far. */
   #done = 0;
 
   constructor(run: ListRun, begun: ReadSoFar, first: Page | null) {
@@ -172,9 +172,9 @@ class ListPages {
   async answer({ pages, stop, again, mayRecall, isPart }: Batch, answers: Answer[]): Promise<void> {
     const { source, observer, list, signal } = this.#run;
     if (again !== null) {
-      this.found = { ...this.found, passes: this.found.passes + 1 };
+      this.found = { ...this.found, readings: this.found.readings + 1 };
       this.#done = 0;
-      observer.passAgain(list, sentencesOf(again) ?? '');
+      observer.readAgain(list, sentencesOf(again) ?? '');
     }
     const left = [...pages];
     const queue = new PageQueue((ask, either) => this.#fetch(ask, either), signal);

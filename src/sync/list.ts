@@ -1,4 +1,4 @@
-// One list of a run: which reading is made, which one after it if that does not do, and how the list ended.
+// One list of a run: which try is made, which one after it if that does not do, and how the list ended.
 
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { findingsThatCount, sentencesOf } from '../findings.ts';
@@ -83,7 +83,7 @@ function outcomeMaker(
       pageCount: paging && (total ? Math.ceil(total / paging.pageSize) : paging.pageCount),
       totalRecordCount: total,
       recordsSeen: found?.stage.seenCount ?? 0,
-      walks: found?.passes ?? 0,
+      walks: found?.readings ?? 0,
       requests: requests - before.requests,
       retries: retries - before.retries,
       bytes: bytes - before.bytes,
@@ -108,7 +108,7 @@ async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed
   for (;;) {
     const end = await tryToSync(run, state, growth, found);
     if (end.kind !== 'refused') return end;
-    observer.passAgain(list, end.reason);
+    observer.readAgain(list, end.reason);
     found = end.found;
     const error = new Error(`${list.resource}: ${end.reason}`);
     if (growth === null && state === nothingLearnt) return { kind: 'failed', found, error };
@@ -148,7 +148,7 @@ async function tryToSync(
     // Rows that were altered fail at the gate, too: then it is no use to read the list again.
     if (state === nothingLearnt && found !== null) assertSum(context);
     const end = await (growth === null
-      ? readFully(run, stage, found?.passes ?? 0)
+      ? readFully(run, stage, found?.readings ?? 0)
       : readGrowth(run, stage, growth));
     found = end.found ?? foundBefore;
     return end.kind === 'done' ? await write(run, end) : end;

@@ -77,12 +77,12 @@ export function pageGetter(
         if (ask.requestedSize !== null) return noSize(ask);
         if (ask.isBeyond) return { ...noPage, refusedWith: error.status };
       } else if (!(error instanceof ServiceError) || error.code !== 'server_error') throw error;
-      return await explain(ask, error, signal);
+      return await findOutWhy(ask, error, signal);
     }
   };
 
   /** The list might have become shorter, the service might not serve that size, or this one page fails: its first page tells. */
-  async function explain(ask: Ask, error: ServiceError, signal: AbortSignal): Promise<Fetched> {
+  async function findOutWhy(ask: Ask, error: ServiceError, signal: AbortSignal): Promise<Fetched> {
     const isOwnSize = ask.size === pageSize;
     if (ask.index === 0 && isOwnSize) throw error;
     const first = { ...ask, index: 0, requestedSize: null, isBeyond: false };

@@ -1,4 +1,4 @@
-// One reading of a list, of its growing end or of all of it: what the proof is told at its begin, and what is made of its result.
+// One try at a list, at its growing end or at all of it: what the proof is told at its begin, and what is made of its result.
 
 import { leastOf } from '../contract/extremes.ts';
 import { ServiceError } from '../errors.ts';
@@ -34,7 +34,7 @@ export async function readGrowth(run: ListRun, stage: Stage, growth: OrderedEnd)
   const { firstPageNo, pageSize, newestKey, newestRows, order } = growth;
   const { servedSize } = stage.state;
   // The service counts those that can't be read, too.
-  const count = context.sum.count + stage.rejectedBefore;
+  const count = context.sumBefore.count + stage.rejectedBefore;
   const pageCount = Math.ceil(count / pageSize);
   const paging = { firstPageNo, pageSize, pageCount, sendsServedSize: true, isOnlySize: false };
   const identity = list.identity.by;
@@ -47,7 +47,7 @@ export async function readGrowth(run: ListRun, stage: Stage, growth: OrderedEnd)
     newestCount: newestRows.length,
     count,
   });
-  const begun: ReadSoFar = { mode: 'incremental', paging, total: null, passes: 0, stage };
+  const begun: ReadSoFar = { mode: 'incremental', paging, total: null, readings: 0, stage };
   const driven = await drive(asking, run, begun, null);
   const { found } = driven;
   if (driven.kind === 'failed') {
@@ -68,21 +68,21 @@ export async function readGrowth(run: ListRun, stage: Stage, growth: OrderedEnd)
   return { kind: 'done', found, result: read, endedBy: null };
 }
 
-/** Reads a whole list. `passes` is the number of readings before this one. */
-export async function readFully(run: ListRun, stage: Stage, passes: number): Promise<ReadEnd> {
+/** Reads a whole list. */
+export async function readFully(run: ListRun, stage: Stage, readingsBefore: number): Promise<ReadEnd> {
   const { context, source, list, signal, observer, begunAtMs } = run;
   const { state } = stage;
-  const nowMs = run.clock().getTime();
-  const served = stillServed(state.servedSize, context.sum.count, nowMs);
+  const clockMs = run.clock().getTime();
+  const served = stillServed(state.servedSize, context.sumBefore.count, clockMs);
   const wanted = run.pageSize ?? 'auto';
-  const first = await getFirstPage(source, list, { wanted, served, nowMs }, signal);
+  const first = await getFirstPage(source, list, { wanted, served, nowMs: clockMs }, signal);
   seeFirstPage(context.facts, list, first);
   const { firstPageNo, pageSize, page } = first;
   const total = page.pagination.totalRecordCount;
-  const begun: ReadSoFar = { mode: 'full', paging: first, total, passes: passes + 1, stage };
+  const begun: ReadSoFar = { mode: 'full', paging: first, total, readings: readingsBefore + 1, stage };
   const error = tooManyPages(run, pagesStated(first));
   if (error !== null) return { kind: 'failed', found: begun, error };
-  observer.passStarted(list, begun.passes, pagesStated(first));
+  observer.readingStarted(list, begun.readings, pagesStated(first));
   if (!run.isAfresh) stage.goOnAfter(first, run.nowMs());
   for (const tried of first.tried) stage.enter(tried, { index: 0, size: pageSize }, 0);
   const last = context.runs.last('written', list.resource)?.totalRecordCount ?? null;
@@ -99,6 +99,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   }
   const hasFailed = findings.some(({ code }) => code === 'page_failed');
   const isOpen = verdict.rule === 'key' && !verdict.isProven && !hasFailed;
+  // Answers of an earlier run leave windows open: the list is read again without them.
   if (stage.hasRecalled && isOpen && endedBy === null)
     return { kind: 'refused', found, reason: sentencesOf(findings) ?? '' };
   const result = {
@@ -161,7 +162,7 @@ function oldAnswers(answers: readonly Answer[], begunAtMs: number): Finding | nu
   return ageMs > oldAnswerMs ? { code: 'answers_old', ageMs: Math.round(ageMs) } : null;
 }
 
-/** The moment of the oldest answer of a reading, as an ISO date in UTC. */
+/** The moment of the oldest of these answers, as an ISO date in UTC. */
 function readSince(answers: readonly Answer[], begunAtMs: number): string {
   return new Date(Math.min(begunAtMs, leastOf(answers.map(({ at }) => at)))).toISOString();
 }

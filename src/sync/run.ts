@@ -63,7 +63,7 @@ export interface RunOptions extends ListOptions {
 export async function runSync(options: RunOptions, world: RunWorld): Promise<RunSummary> {
   let next = options;
   for (;;) {
-    const { summary, pauses } = await runOnce(next, world);
+    const { summary, pauses } = await oneRun(next, world);
     if (pauses.length === 0 || world.signal.aborted) return summary;
     const open = summary.resources.filter(list => !hasNothingOpen(list)).map(({ resource }) => resource);
     const lists = next.lists.filter(({ resource }) => open.includes(resource));
@@ -74,7 +74,7 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
 }
 
 /** One run, each list by itself. Those whose connection names rank highest go first, so that a dry run reports the final names. */
-async function runOnce(options: RunOptions, world: RunWorld) {
+async function oneRun(options: RunOptions, world: RunWorld) {
   const { source, mirror, clock, signal } = world;
   // The clock might be set during the run.
   const startedAtMs = performance.now();
@@ -140,7 +140,7 @@ function statusOf(resources: readonly ListOutcome[]): RunStatus {
 }
 
 /** How a run ended. */
-export type RunSummary = Readonly<Awaited<ReturnType<typeof runOnce>>['summary']>;
+export type RunSummary = Readonly<Awaited<ReturnType<typeof oneRun>>['summary']>;
 
 /** The exit code by the lists alone; commands/run-once.ts and verify.ts can put another one in its place. */
 export function exitCodeOf({ status, resources }: RunSummary, signal: AbortSignal): number {

@@ -2223,8 +2223,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'records that were replaced',
     file: 'src/store/write/apply.ts',
-    line: 'if (count < sum.count * replacedShare) return [];',
-    instead: 'if (count < sum.count * replacedShare || count > 0) return [];',
+    line: 'if (count < sumBefore.count * replacedShare) return [];',
+    instead: 'if (count < sumBefore.count * replacedShare || count > 0) return [];',
     test: 'test/sync/another-world.test.ts',
     name: 'a list whose records keep nothing but their ids is left as it is until somebody allows it',
   },

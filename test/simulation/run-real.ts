@@ -133,9 +133,9 @@ function reportOf(summary: RunSummary, signal: AbortSignal): RunReport {
 function observerOf(event: () => void): ListObserver {
   return {
     listStarted: event,
-    passStarted: event,
+    readingStarted: event,
     pageDone: event,
-    passAgain: event,
+    readAgain: event,
     listEnded: event,
   };
 }

@@ -17,9 +17,9 @@ import { sqlite, type TemporaryFolder, temporaryFolder } from './run-cli.ts';
 const silence = () => undefined;
 const silent = {
   listStarted: silence,
-  passStarted: silence,
+  readingStarted: silence,
   pageDone: silence,
-  passAgain: silence,
+  readAgain: silence,
   listEnded: silence,
 };
 

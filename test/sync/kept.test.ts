@@ -91,7 +91,7 @@ describe('a reading that ends early', () => {
     await breakOff(scene, answers);
     // A sum that is wrong by one content.
     const onList = (list: ListContext) =>
-      Object.assign(list, { sum: list.sum.plus(Sum.of(Buffer.alloc(16, 7))) });
+      Object.assign(list, { sumBefore: list.sumBefore.plus(Sum.of(Buffer.alloc(16, 7))) });
     failAfter(scene, 6);
     const { of } = await syncBriefly(scene, { onList });
     failAfter(scene);

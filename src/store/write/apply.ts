@@ -1,5 +1,5 @@
 // Writes a list that was read: first it is found what becomes of each row. In the transaction, changes that SQL does not find itself are
-// written down, then rows and versions in sets.
+// noted in temp.row_changes, then rows and versions are written in sets.
 
 import { scalarFields } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
@@ -22,7 +22,7 @@ import { carryRejectedOn } from './rejected.ts';
 import type { Stage } from './stage.ts';
 import type { ReadList } from './sync-state.ts';
 
-/** How writing a list ended: with how many answers the next run can go on with; or with a reason to read it again without memories. */
+/** How writing a list ended: it is written, and the next run can go on with so many answers; or it must be read again, without memories. */
 export type Written =
   | { readonly kind: 'written'; readonly outcome: ListOutcome; readonly resumable: number }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -41,7 +41,7 @@ export async function apply(
   signal: AbortSignal,
 ): Promise<Written> {
   const { context, reconciliation } = stage;
-  const { file, list, runId, sqlite, sum, haveOthersWritten } = context;
+  const { file, list, runId, sqlite, sumBefore, haveOthersWritten } = context;
   const { proof } = result;
   const changes = changesOf(stage, result, removals);
   const { deleted, heldBack, undecided, findings } = changes;
@@ -55,9 +55,9 @@ export async function apply(
     // From here on nobody else can write, and nothing of this run was written yet.
     if (haveOthersWritten()) assertSum(context);
     const newest = deleted.length === 0 ? newestBefore(context) : null;
-    const rowsOf = writeChanges(stage, changes);
-    const { rows, read } = await writeRows(stage, changes, proof === null, new TimeSlice(signal));
-    const isAsRead = read.equals(rows); // guard: commit gate
+    const rowsOf = noteChanges(stage, changes);
+    const { rowsSum, readSum } = await writeRows(stage, changes, proof === null, new TimeSlice(signal));
+    const isAsRead = readSum.equals(rowsSum); // guard: commit gate
     if (!isAsRead) {
       rollBack();
       return refused(`the rows of ${list.resource} would differ from what was read of the list`);
@@ -70,27 +70,27 @@ export async function apply(
     // Stricter than the verdict: no row is left to decide, and the count fits, too.
     const isProven = findings.length === 0;
     const isClean = isProven && heldBack === 0;
-    const state = writeNextState(stage, result, { rows, rowsOf, isProven, isClean });
+    const state = writeNextState(stage, result, { rowsSum, rowsOf, isProven, isClean });
     stage.fields.tell();
     seeReading(context, result, state);
     seeLate(context, newest);
     const { ofFields, ...news } = writeFieldNews(stage, deleted.length, proof !== null, restlessFields);
     const resumable = state.resumeLog?.answers.length ?? 0;
     const outcome = conclude(isProven, {
-      inserted: rows.count - sum.count + deleted.length,
+      inserted: rowsSum.count - sumBefore.count + deleted.length,
       updated: reconciliation.updated,
       removed: deleted.length,
-      unchanged: sum.count - reconciliation.updated - deleted.length - heldBack - undecided,
+      unchanged: sumBefore.count - reconciliation.updated - deleted.length - heldBack - undecided,
       rejected,
       removalsWithheld: heldBack,
       undecided,
       reasons: [...reasonsOf(changes, rejected, resumable > 0), ...ofFields],
-      checksum: rows.toString(),
+      checksum: rowsSum.toString(),
       restlessFields,
       ...news,
     });
     signal.throwIfAborted();
-    return { kind: 'written', outcome: context.runs.endList(runId, outcome, rows), resumable };
+    return { kind: 'written', outcome: context.runs.endList(runId, outcome, rowsSum), resumable };
   });
 }
 
@@ -127,14 +127,16 @@ interface ListChanges {
 /** Finds what a run does to a list that was read. */
 function changesOf(stage: Stage, { proof, answers, toResume }: ReadList, removals: DeleteLimit): ListChanges {
   const { context, rejected, reconciliation } = stage;
-  const { list, sqlite, table, sum } = context;
+  const { list, sqlite, table, sumBefore } = context;
   const { rows: decided = [], findings = [] } = proof ?? {};
   const absent = proof === null ? [] : stage.absentRows;
   const decisions = new Map(decided.map(({ id, decision }) => [id, decision]));
   const undecided = decided.filter(({ decision }) => decision !== 'gone').length;
   const gone = absent.filter(({ id }) => decisions.get(id) === 'gone').map(({ id }) => id);
   const isCounted = proof !== null && findings.length === 0 && toResume === null && rejected.count === 0;
-  const short = isCounted ? miscount(answers, sum.count + reconciliation.inserted - absent.length) : null;
+  const short = isCounted
+    ? miscount(answers, sumBefore.count + reconciliation.inserted - absent.length)
+    : null;
   const heldBackBy = whyHeldBack();
   const deleted = new Set(short === null && heldBackBy === null ? gone : []);
   const kept = gone.length - deleted.size;
@@ -159,7 +161,7 @@ function changesOf(stage: Stage, { proof, answers, toResume }: ReadList, removal
     // Only rows up to the last clean run count: otherwise the next run could remove all that this one holds back.
     const cleanRunId = clean?.runId ?? Number.POSITIVE_INFINITY;
     const count = gone.filter(row => table.read(row).firstSeenRunId <= cleanRunId).length;
-    const limit = removalsMax(clean?.recordCount ?? sum.count, removals);
+    const limit = removalsMax(clean?.recordCount ?? sumBefore.count, removals);
     return count > limit ? { why: 'limit', limit } : null;
   }
 }
@@ -189,10 +191,10 @@ const [knownMin, replacedShare] = [20, 0.9];
  * so that each would count as a new one; nothing if it is not so, or if the guard lets any removals through.
  */
 export function replacementOf({ context, sql }: Stage, { allowAny }: DeleteLimit): readonly Finding[] {
-  const { sqlite, sum, list } = context;
-  if (allowAny || sum.count < knownMin) return []; // guard: records that were replaced
+  const { sqlite, sumBefore, list } = context;
+  if (allowAny || sumBefore.count < knownMin) return []; // guard: records that were replaced
   const count = sqlite.prepare<[], number>(sql.replaced).pluck().get() ?? 0;
-  if (count < sum.count * replacedShare) return [];
+  if (count < sumBefore.count * replacedShare) return [];
   const fields = list.identity.by === 'id' ? [] : list.identity.fields;
   const gone = fields.filter(name => {
     const column = scalarFields(list).find(field => field.name === name)?.column;
@@ -208,13 +210,13 @@ export function replacementOf({ context, sql }: Stage, { allowAny }: DeleteLimit
 }
 
 /** Makes sure, without reading the rows, that the content hashes beside them have the expected sum. Throws a MirrorAlteredError. */
-export function assertSum({ file: { path, sqlite }, list, sum }: ListContext): void {
-  if (!sumOfContents(sqlite, list.resource).equals(sum)) throw altered(path, list.resource);
+export function assertSum({ file: { path, sqlite }, list, sumBefore }: ListContext): void {
+  if (!sumOfContents(sqlite, list.resource).equals(sumBefore)) throw altered(path, list.resource);
 }
 
-/** Writes down the changes that SQL does not find itself, and returns a function that finds the row of each record of a page, or null. */
-function writeChanges({ context, sql, records, reconciliation }: Stage, { deleted, base }: ListChanges) {
-  const { sqlite, list, sum } = context;
+/** Notes in temp.row_changes what SQL does not find itself, and returns a function that finds the row of each record of a page, or null. */
+function noteChanges({ context, sql, records, reconciliation }: Stage, { deleted, base }: ListChanges) {
+  const { sqlite, list, sumBefore } = context;
   const isOfIds = list.identity.by === 'id';
   let last = records.texts.count;
   const change = sqlite.prepare<object>(sql.change);
@@ -235,7 +237,7 @@ function writeChanges({ context, sql, records, reconciliation }: Stage, { delete
     placed.set(record, all);
   }
   for (const row of deleted) change.run({ row, record: row, version: null, change: 'deleted' });
-  if (sum.count > 0) sqlite.exec(sql.plainUpdates);
+  if (sumBefore.count > 0) sqlite.exec(sql.plainUpdates);
   return ({ records: all, versions }: PageItems): (number | null)[] => {
     const taken = new Set<number>();
     return Array.from(all, (record, at) => {
@@ -249,26 +251,29 @@ function writeChanges({ context, sql, records, reconciliation }: Stage, { delete
   };
 }
 
+/** Up to this many new rows get their index entries one by one. */
+const indexedInStepsMax = 1_000;
+
 /** Writes the rows, and returns the sum that they have then, and the sum of what was read and of what stays. */
 async function writeRows(
   stage: Stage,
   { staying, base }: ListChanges,
   isOfEnd: boolean,
   slice: TimeSlice,
-): Promise<{ rows: Sum; read: Sum }> {
+): Promise<{ rowsSum: Sum; readSum: Sum }> {
   const { context, sql, records } = stage;
-  const { runId: run, sqlite, sum } = context;
-  let rows = sum.plus(new Sum());
+  const { runId: run, sqlite, sumBefore } = context;
+  let rowsSum = sumBefore.plus(new Sum());
   for (const content of sqlite.prepare<[], Buffer>(sql.contentsOfEnded).pluck().iterate())
-    rows.subtract(content);
+    rowsSum.subtract(content);
   // Of a growing list only the end was read: all other rows stay.
   const { listed, written } = stage.sums();
-  const read = isOfEnd ? rows.plus(written) : listed;
+  const readSum = isOfEnd ? rowsSum.plus(written) : listed;
   sqlite.prepare(sql.endVersions).run({ run });
   sqlite.exec(sql.remove);
   sqlite.prepare(sql.update).run({ run });
   // Without rows there is nothing to look up, and indexes are made faster afterwards.
-  const isNew = sum.count === 0 && records.texts.count > 1000;
+  const isNew = sumBefore.count === 0 && records.texts.count > indexedInStepsMax;
   const indexes = isNew ? sqlite.prepare<[], { name: string; sql: string }>(sql.indexes).all() : [];
   for (const { name } of indexes) sqlite.exec(`DROP INDEX "${name}"`);
   for (const insert of [sql.insertPlain, sql.insertAdded, ...sql.insertItems])
@@ -276,7 +281,7 @@ async function writeRows(
   const next = sqlite.prepare<[number, number], [number | null, string | null]>(sql.writtenAfter).raw();
   for (let after: number | null = Number.NEGATIVE_INFINITY; after !== null; ) {
     const [last, contents] = next.get(run, after) as [number | null, string | null];
-    rows = rows.plus(Sum.of(Buffer.from(contents ?? '', 'hex')));
+    rowsSum = rowsSum.plus(Sum.of(Buffer.from(contents ?? '', 'hex')));
     after = last;
     if (slice.isOver) await slice.next();
   }
@@ -284,8 +289,8 @@ async function writeRows(
   noteReturns(sqlite, context.list, run);
   const contentOf = sqlite.prepare<[number], Buffer>(sql.contentOf).pluck();
   for (const id of staying) {
-    read.add(contentOf.get(id) as Buffer);
+    readSum.add(contentOf.get(id) as Buffer);
     if (slice.isOver) await slice.next();
   }
-  return { rows, read };
+  return { rowsSum, readSum };
 }

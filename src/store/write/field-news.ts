@@ -113,7 +113,7 @@ const [sampleMax, sampleMin] = [100, 5];
 /** The fields that differ in most records between two answers, or the mirror and the list: each run would make new versions of all. */
 export function volatileFields(stage: Stage): string[] {
   const { context, reconciliation, records, sql } = stage;
-  const { list, sum, sqlite } = context;
+  const { list, sumBefore, sqlite } = context;
   const reconciled = [...reconciliation.reconciled].filter(
     ([, { shown, edited }]) => shown.size > 1 || edited.length > 0,
   );
@@ -121,7 +121,8 @@ export function volatileFields(stage: Stage): string[] {
     reconciliation.updated - reconciled.reduce((count, [, { edited }]) => count + edited.length, 0);
   const changed = reconciled.length + plain;
   // Those can differ that were shown twice, or that the mirror has.
-  const comparable = sum.count > 0 ? Math.min(sum.count, reconciliation.seen) : stage.repeatedCount;
+  const comparable =
+    sumBefore.count > 0 ? Math.min(sumBefore.count, reconciliation.seen) : stage.repeatedCount;
   if (changed < sampleMin || changed <= comparable / 2) return [];
   const pairs: (readonly [RecordValues, RecordValues])[] = [];
   for (const [record, { shown }] of reconciled.slice(0, sampleMax)) {

@@ -152,10 +152,10 @@ export class KnownItems {
   /** Without rows nothing is known, and pieces would cost a first copy more than they save the next run. */
   #isCut: boolean;
 
-  constructor({ sqlite, sum }: ListContext, sql: ListSql, pages: KnownPages) {
+  constructor({ sqlite, sumBefore }: ListContext, sql: ListSql, pages: KnownPages) {
     this.#pages = pages;
     this.#find = sqlite.prepare<[string], FoundRows>(sql.known);
-    this.#isCut = sum.count > 0;
+    this.#isCut = sumBefore.count > 0;
   }
 
   /** A page that is known as a whole; null if it is not, or if its rows have changed. */

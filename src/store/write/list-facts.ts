@@ -147,11 +147,11 @@ function noteForm(forms: FieldSight['times'], text: string): void {
 }
 
 /** The greatest time of a list's rows before a run writes it, in milliseconds since 1970; null if nothing can be late. */
-export function newestBefore({ list, sqlite, sum, runs }: ListContext): number | null {
+export function newestBefore({ list, sqlite, sumBefore, runs }: ListContext): number | null {
   const time = timeFieldOf(list);
   // Rows of a reading that ended early are not all older ones.
   const isWhole = runs.last('clean', list.resource)?.runId === runs.last('written', list.resource)?.runId;
-  if (time === undefined || sum.count === 0 || !isWhole) return null;
+  if (time === undefined || sumBefore.count === 0 || !isWhole) return null;
   return firstValue(sqlite, `SELECT max(${time.column}_ms) FROM ${list.table}`);
 }
 

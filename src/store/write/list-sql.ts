@@ -17,7 +17,7 @@ const rowsPerSum = 5_000;
 
 const drop =
   'DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.row_changes; DROP TABLE IF EXISTS temp.rejected';
-/** Rows that do not stay as they are, and staged records whose change is not written down: they are new rows. */
+/** Rows that do not stay as they are, and staged records without a noted change: updates if they have a row, or else new rows. */
 const ended = "SELECT row FROM temp.row_changes WHERE change IN ('updated', 'deleted')";
 const isPlain = 'record NOT IN (SELECT record FROM temp.row_changes)';
 
@@ -60,7 +60,7 @@ function stagingSql(list: ListDefinition, { time, timeText, written, arrays }: C
     /** Values of a staged version: its number, its record's number, the columns, `_extra`, the content and the arrays, if any. */
     width: staged.length,
     hasArrays: arrays.length > 0,
-    /** A staged record without a change is one new row. */
+    /** A staged record without a noted change is one new row, if it has none. */
     create: `${drop};
       CREATE TEMP TABLE incoming
         (n INTEGER PRIMARY KEY, record INTEGER NOT NULL, ${typed.join(', ')}, _extra TEXT, _content BLOB NOT NULL, arrays TEXT);

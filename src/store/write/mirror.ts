@@ -42,7 +42,7 @@ export interface ListContext {
   /** Fields that the contents of this run leave out. */
   readonly ignored: ReadonlySet<string>;
   /** The sum of the list's rows according to the newest receipt. */
-  readonly sum: Sum;
+  readonly sumBefore: Sum;
   /** Whether another program has written to the mirror since the last question. */
   readonly haveOthersWritten: () => boolean;
   /** What the run sees of the service. */
@@ -50,7 +50,7 @@ export interface ListContext {
   readonly signal: AbortSignal;
 }
 
-interface RunOptions {
+interface OpenOptions {
   readonly signal: AbortSignal;
   /** Rebuild the mirror first, even if it was not altered; never in a dry run. */
   readonly mayRebuild?: boolean;
@@ -65,7 +65,7 @@ export class SqliteMirror {
   readonly #lock: MirrorLock | null;
   /** True if anything has written to the file since a run left it: every row is then checked before the run begins. */
   readonly #isSuspect: boolean;
-  readonly #options: RunOptions;
+  readonly #options: OpenOptions;
   readonly #haveOthersWritten: () => boolean;
   readonly #runs: RunRecords;
   /** What the run sees of the service; its end writes it. */
@@ -74,7 +74,7 @@ export class SqliteMirror {
   #runId = 0;
 
   /** Opens the mirror for a run, and makes a missing file. Throws `mirror_busy`, or a MirrorFileError if the file can't be used. */
-  static open(path: string, options: RunOptions): SqliteMirror {
+  static open(path: string, options: OpenOptions): SqliteMirror {
     const place = mirrorToWrite(path);
     const isDry = options.tell !== undefined;
     if (isDry && isYetToMake(place)) return new SqliteMirror(openInMemory(), null, false, options);
@@ -93,7 +93,7 @@ export class SqliteMirror {
     });
   }
 
-  private constructor(file: MirrorFile, lock: MirrorLock | null, isSuspect: boolean, options: RunOptions) {
+  private constructor(file: MirrorFile, lock: MirrorLock | null, isSuspect: boolean, options: OpenOptions) {
     this.#file = file;
     this.#lock = lock;
     this.#isSuspect = isSuspect;
@@ -156,7 +156,7 @@ export class SqliteMirror {
       runId,
       table: new ListTable(sqlite, list, rowsOfIgnored(sqlite, list, ignored)),
       ignored: new Set(ignored),
-      sum: lastState(sqlite, list.resource),
+      sumBefore: lastState(sqlite, list.resource),
       haveOthersWritten: otherWriters(sqlite),
       facts: this.facts,
       signal: this.#options.signal,

@@ -16,7 +16,7 @@ type RowsOfPage = (page: PageItems) => readonly (number | null)[];
 
 /** The rows of a list as a run has written them. */
 interface WrittenRows {
-  readonly rows: Sum;
+  readonly rowsSum: Sum;
   readonly rowsOf: RowsOfPage;
   /** Whether the run was sure of the list, and whether it was clean, because it moreover held nothing back. */
   readonly isProven: boolean;
@@ -38,7 +38,7 @@ export function writeNextState(stage: Stage, read: ReadList, written: WrittenRow
 function nextState(
   stage: Stage,
   read: ReadList,
-  { rows, rowsOf, isProven, isClean }: WrittenRows,
+  { rowsSum, rowsOf, isProven, isClean }: WrittenRows,
 ): SavedState {
   const { state: before, sharedKeys: shared } = stage;
   const { proof, firstPageNo, pageSize, servedSize, readSince, toResume } = read;
@@ -56,7 +56,7 @@ function nextState(
   }
   const order = isProven ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
-  const isGrowing = isClean && isByKey && rows.count > pagesAlwaysInFull * pageSize;
+  const isGrowing = isClean && isByKey && rowsSum.count > pagesAlwaysInFull * pageSize;
   const growth = isGrowing ? { lastFullSyncAt: readSince, firstPageNo, pageSize } : null;
   // The pages of its plan, or of readings by the list's own page size.
   const isNoted = ({ size, isSecondLook }: Answer) =>
@@ -65,7 +65,7 @@ function nextState(
   const digests = answers.map(({ page }) => page.digest);
   const { notes } = notePages(stage, rowsOf, digests, false);
   const retained = proof.retained?.why === 'filled' ? { retained: proof.retained.end } : {};
-  const sharedKeys = shared.noteOf(rows);
+  const sharedKeys = shared.noteOf(rowsSum);
   const learnt = { order, growth, ...(sharedKeys && { sharedKeys }), ...retained };
   return { ...learnt, ...notes, resumeLog: null, servedSize };
 }

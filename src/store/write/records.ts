@@ -49,9 +49,9 @@ export class Records {
 
   constructor(context: ListContext, sql: ListSql, sharedKeys: SharedKeys) {
     [this.#context, this.#sharedKeys] = [context, sharedKeys];
-    const { list, sum, sqlite } = context;
+    const { list, sumBefore, sqlite } = context;
     this.isOfIds = list.identity.by === 'id';
-    const find = sum.count === 0 ? null : sql.duplicates;
+    const find = sumBefore.count === 0 ? null : sql.duplicates;
     this.#duplicateRows = find === null ? null : sqlite.prepare<object, string>(find).pluck();
     this.#versions = new Versions(context, sql);
     const valuesOf = (text: number) => this.#versions.valuesOf(no.ofNew(text), no.ofText(text));
@@ -69,15 +69,17 @@ export class Records {
   ): number[] {
     for (const record of this.#findDuplicates(keys)) this.toReconcile.add(record);
     for (const { place, rows, contents } of known)
-      for (const [at, row] of rows.entries()) this.#show(row, contents, at * contentBytes, into, place + at);
-    const { sum, table } = this.#context;
-    const found = sum.count === 0 ? [] : table.findAll(parsed);
+      for (const [at, row] of rows.entries())
+        this.#noteRow(row, contents, at * contentBytes, into, place + at);
+    const { sumBefore, table } = this.#context;
+    const found = sumBefore.count === 0 ? [] : table.findAll(parsed);
     const lacking = new Set<number>();
     for (const [at, each] of parsed.entries()) {
       const { position, contents, offset } = each;
       const row = found[at] ?? this.#stage(each, into);
+      // If a row means the same, #stage has written its content here.
       if (row === null) lacking.add(position);
-      else this.#show(row, contents, offset, into, position);
+      else this.#noteRow(row, contents, offset, into, position);
     }
     this.#versions.write();
     // A page that is known as a whole shows each of its rows once.
@@ -97,7 +99,7 @@ export class Records {
     into.versions[position] = no.unreadable;
   }
 
-  #show(row: number, contents: Uint8Array, offset: number, into: no.ShownRecords, position: number): void {
+  #noteRow(row: number, contents: Uint8Array, offset: number, into: no.ShownRecords, position: number): void {
     const duplicate = this.duplicates.get(row);
     const record = duplicate?.record ?? (this.isOfIds ? no.ofId(row) : no.ofRow(row));
     const isNew = duplicate === undefined ? this.shownRows.add(row) : this.#shown.add(duplicate.version);
@@ -112,19 +114,19 @@ export class Records {
     const first = this.#versions.formOfRow(each);
     const record = this.#recordOf(each, first?.row);
     const staged = this.staged.has(record) ? record : null;
-    const isToDress =
-      (first !== undefined || staged !== null) && this.texts.find(each.contents, each.offset) === null;
-    const dressed = isToDress
-      ? this.#versions.dress(each, first, this.#rowsOfDuplicates.get(record), staged)
-      : { record: each, row: null };
-    if (dressed.row !== null) return dressed.row;
-    const { position, contents, offset } = dressed.record;
+    const hasForm = first !== undefined || staged !== null;
+    const isOtherText = hasForm && this.texts.find(each.contents, each.offset) === null;
+    const duplicates = this.#rowsOfDuplicates.get(record);
+    const inForm = isOtherText ? this.#versions.inKnownForm(each, first, duplicates, staged) : null;
+    if (inForm !== null && inForm.row !== null) return inForm.row;
+    const values = inForm?.record ?? each;
+    const { position, contents, offset } = values;
     const version = no.ofText(this.texts.numberOf(contents, offset));
     into.records[position] = record;
     into.versions[position] = version;
     if (!this.#shown.add(version)) return null;
     this.stagedSum.add(contents, offset);
-    this.#versions.add(record, version, dressed.record);
+    this.#versions.add(record, version, values);
     const isFirst = this.staged.add(record);
     if (isFirst && first !== undefined) this.stagedRows++;
     if (!isFirst || this.shownRows.has(record)) this.toReconcile.add(record);

@@ -87,7 +87,7 @@ export class RunRecords {
   endList(
     runId: number,
     outcome: ListOutcome,
-    rows = lastState(this.#sqlite, outcome.resource),
+    rowsSum = lastState(this.#sqlite, outcome.resource),
   ): ListOutcome {
     const {
       error,
@@ -101,7 +101,7 @@ export class RunRecords {
       accepted: _accepted,
       ...rest
     } = outcome;
-    const state = { recordCount: rows.count, checksum: rows.toString() };
+    const state = { recordCount: rowsSum.count, checksum: rowsSum.toString() };
     const failure = { errorCode: error?.code ?? null, errorMessage: error?.message ?? null };
     const texts = { ignoredFields: ignoredText(ignoredFields), reasons: reasonsText(reasons) };
     this.#writeList({ runId, ...rest, ...state, ...texts, ...failure });

@@ -47,7 +47,7 @@ export class SharedKeys {
   }
 
   #find(): void {
-    const { sqlite, sum: rows } = this.#context;
+    const { sqlite, sumBefore: rows } = this.#context;
     const noted = this.#noted;
     const find = () => {
       const found = sqlite.prepare<[], Record<'keys' | 'counts', string>>(this.#sql.sharedKeys).get();
@@ -72,7 +72,7 @@ export class SharedKeys {
 
   /** Notes them for the next run, if it finds the same rows; undefined if there are many, or if nobody has asked for them. */
   noteOf(rows: Sum): NotedKeys | undefined {
-    const isOfRows = this.#areFound && rows.equals(this.#context.sum);
+    const isOfRows = this.#areFound && rows.equals(this.#context.sumBefore);
     if (!isOfRows || this.#keys.length > notedMax) return undefined;
     return { of: nameOf(rows), keys: [...this.#keys], counts: [...this.#counts] };
   }

@@ -156,9 +156,9 @@ export class Stage {
   }
 
   #findAbsent(): readonly AbsentRow[] {
-    const { table, sqlite, sum, list } = this.context;
+    const { table, sqlite, sumBefore, list } = this.context;
     const { shownRows } = this.records;
-    if (sum.count === 0 || shownRows.size >= table.count()) return [];
+    if (sumBefore.count === 0 || shownRows.size >= table.count()) return [];
     const isAbsent = ({ id }: AbsentRow) => !this.isListed(id);
     // Ids of the service can be far apart.
     if (list.identity.by === 'id') return table.keys().filter(isAbsent);
@@ -253,7 +253,7 @@ export class Stage {
     this.#forgetConclusions();
   }
 
-  /** Parses the items of an answer, but for those that are known. The service asks for it when an answer comes; it has no effect yet. */
+  /** Parses the items of an answer, but for those that are known. The service asks for it when an answer comes; what is read waits until the page is entered. */
   readonly readItems: ReadItems = (bytes, digest) => {
     if (this.pages.has(digest)) return { items: null, unknown: Buffer.alloc(0) };
     const read = this.#known.page(digest) ?? this.#known.read(bytes);

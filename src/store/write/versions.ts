@@ -117,15 +117,15 @@ export class Versions {
 
   /** The form of the first row that has the identity of a record; undefined if there is none. */
   formOfRow(record: MirrorRecord): Form<number> | undefined {
-    const { list, sum } = this.#context;
-    if (sum.count === 0) return undefined;
+    const { list, sumBefore } = this.#context;
+    if (sumBefore.count === 0) return undefined;
     const found = this.#formOfIdentity.get(record.key, ...identifying(list, record));
     return found && { ...found, arrays: arraysIn(found.arrays) };
   }
 
   /** Whether a list with ids has a row with that id. */
   hasRow(id: number): boolean {
-    return this.#context.sum.count > 0 && this.#formOfIdentity.get(id) !== undefined;
+    return this.#context.sumBefore.count > 0 && this.#formOfIdentity.get(id) !== undefined;
   }
 
   /**
@@ -135,7 +135,7 @@ export class Versions {
    * @param duplicates all rows of its identity, if there are several.
    * @param staged its number if versions of it are staged; null if none are.
    */
-  dress(
+  inKnownForm(
     record: MirrorRecord,
     first: Form<number> | undefined,
     duplicates: readonly KnownRow[] | undefined,
@@ -145,16 +145,16 @@ export class Versions {
     const rows = duplicates?.map(({ row }) => this.#ofRow(row)) ?? (first === undefined ? [] : [first]);
     const forms = staged === null ? rows : [...rows, ...this.#ofStaged(staged)];
     const otherwise = forms
-      .map(form => ({ form, dressed: inFormOf(list, record, form) }))
-      .filter(({ dressed }) => dressed !== record);
-    for (const { form, dressed } of otherwise)
-      if (contentOf(list, dressed, ignored) === form.content && !this.#isUnlike(form))
-        return { record: withContent(dressed, form.content), row: form.row };
+      .map(form => ({ form, inForm: inFormOf(list, record, form) }))
+      .filter(({ inForm }) => inForm !== record);
+    for (const { form, inForm } of otherwise)
+      if (contentOf(list, inForm, ignored) === form.content && !this.#isUnlike(form))
+        return { record: writeContent(inForm, form.content), row: form.row };
     // It was edited: each of its fields can still be as it was.
     const whole = otherwise.filter(({ form }) => form.row === null || this.#isWhole(form.row));
-    const dressed = whole.reduceRight((each, { form }) => inFormOf(list, each, form), record);
-    if (dressed === record) return { record, row: null };
-    return { record: withContent(dressed, contentOf(list, dressed, ignored)), row: null };
+    const inForm = whole.reduceRight((each, { form }) => inFormOf(list, each, form), record);
+    if (inForm === record) return { record, row: null };
+    return { record: writeContent(inForm, contentOf(list, inForm, ignored)), row: null };
   }
 
   #ofRow(row: number): Form<number> {
@@ -194,7 +194,8 @@ function arraysIn(json: string): RecordValues['arrays'] {
   return tryToRead(() => JSON.parse(json)) ?? [];
 }
 
-function withContent(record: MirrorRecord, content: string): MirrorRecord {
+/** Gives a record this content, in the buffer that it shares with the others of its page. */
+function writeContent(record: MirrorRecord, content: string): MirrorRecord {
   record.contents.write(content, record.offset, 'hex');
   return record;
 }
