@@ -120,10 +120,9 @@ function doAgreeToNewest(scans: readonly FullScan[], log: AnswerLog): boolean {
   const newest = greatestOf(before.pages.map(({ page }) => page.greatest));
   const [one, other] = [before, now].map(scan => inOneOrder(scan, order.direction, newest));
   if (one == null || other == null) return false;
-  const areDuplicates = log.list.identity === 'content' && !one.shifted.isDisjointFrom(other.shifted); // guard: duplicates of a list that grows
-  const areSame =
-    one.records.length === other.records.length &&
-    one.records.every(({ record }, at) => record === other.records[at]?.record); // guard: a list that grows
+  const twice = new Set<number>(before.repeated.records);
+  const areDuplicates = log.list.identity === 'content' && now.repeated.records.some(each => twice.has(each)); // guard: duplicates of a list that grows
+  const areSame = one.length === other.length && one.every((record, at) => record === other[at]); // guard: a list that grows
   // If a total fell, a copy that lags can still show the record that went, or it can have come back with another text.
   const totals = totalsInTime([...before.answers, ...now.answers]);
   const hasFallen = totals.some((total, at) => total < (totals[at - 1] ?? 0));
@@ -137,29 +136,25 @@ function isQuiet({ pages }: FullScan, { answers }: AnswerLog): boolean {
   return last !== undefined && next !== undefined && next.total <= last.total;
 }
 
-/** The records with keys up to the newest, and those on two pages; null if keys are out of order, or fewer or more than the total. */
+/** The records with keys up to the newest, each page's once; null if keys are out of order, or fewer or more than the total. */
 function inOneOrder({ pages }: FullScan, direction: Direction, newest: number) {
   const shownOn = new Map<number, Answer>();
-  const shifted = new Set<number>();
-  const upTo: { readonly record: number; readonly version: number }[] = [];
+  const upTo: number[] = [];
   let [last, count] = [Number.NEGATIVE_INFINITY, 0];
   for (const answer of pages)
     for (const [at, key] of answer.page.keys.entries()) {
       const record = answer.page.records[at] as number;
       const shown = shownOn.get(record) ?? answer;
       shownOn.set(record, shown);
-      if (shown !== answer) {
-        shifted.add(record);
-        continue;
-      }
+      if (shown !== answer) continue;
       count++;
       if (inOrder(key, direction) < last) return null; // guard: pages follow each other
       last = inOrder(key, direction);
-      if (key <= newest) upTo.push({ record, version: answer.page.versions[at] as number });
+      if (key <= newest) upTo.push(record);
     }
   const listed = pages.at(direction === 'down' ? 0 : -1)?.total;
   if (count !== listed) return null; // guard: as many records as are listed
-  return { records: upTo.sort((a, b) => a.record - b.record || a.version - b.version), shifted };
+  return upTo.sort((a, b) => a - b);
 }
 
 /** Whether whole scans show one stable order: *Order* in docs/proof.md. A record that is on two pages of one scan links none. */

@@ -62,14 +62,14 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
   const oldestListed = isStuck
     ? leastOf(answers.map(({ page }) => page.least)) + leeway
     : Number.NEGATIVE_INFINITY;
-  const evidence: Evidence = {
-    isProven: verdict.isProven,
-    isReadAgain: isReadAgain && failed.length === 0,
-    isSuddenlyEmpty,
-    oldestListed,
-    byKey: rangesOf(list, verdict),
-  };
-  const decisions = absent.map(row => ({ ...row, decision: decisionOf(row.key, evidence) }));
+  const decisionOf = decisionsBy(list, verdict, isReadAgain && failed.length === 0);
+  const isKept = (key: number) =>
+    isSuddenlyEmpty || // guard: a list that is suddenly empty
+    key <= oldestListed; // guard: a list of the newest
+  const decisions = absent.map(row => ({
+    ...row,
+    decision: isKept(row.key) ? ('undecided' as const) : decisionOf(row.key),
+  }));
   const gone = decisions.filter(({ decision }) => decision === 'gone');
   const retained = retainedOf(log, verdict, gone, decisions.length - gone.length);
   const rows = decisions.map(row =>
@@ -91,30 +91,20 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
   }
 }
 
-/** What the answers of a run say of rows that none of them has shown. */
-interface Evidence {
-  readonly isProven: boolean;
-  /** True if the list had records and seems to be empty all at once: that is believed only the second time. */
-  readonly isSuddenlyEmpty: boolean;
-  /** Rows with no greater keys stay, because the service seems to list its newest records only; minus infinity if it does not. */
-  readonly oldestListed: number;
-  /** Whether one more complete reading by other pages has not shown these rows either. */
-  readonly isReadAgain: boolean;
-  /** Keys that no window covers, and that no window of a later look at other addresses covers; null if the proof is not by key. */
-  readonly byKey: { readonly open: readonly KeyRange[]; readonly unconfirmed: readonly KeyRange[] } | null;
-}
-
-/** The decision on an absent row by its key: it goes only if two answers of this run, at two addresses, say so. NaN is in no window. */
-function decisionOf(key: number, evidence: Evidence): Decision {
-  const { isProven, isReadAgain, byKey } = evidence;
-  if (evidence.isSuddenlyEmpty) return 'undecided'; // guard: a list that is suddenly empty
-  if (key <= evidence.oldestListed) return 'undecided'; // guard: a list of the newest
-  const isIncluded = (ranges: readonly KeyRange[]) => ranges.some(range => isIn(key, range));
-  const hasKey = byKey !== null && !Number.isNaN(key);
-  const isCovered = hasKey ? !isIncluded(byKey.open) : isProven; // guard: only what a window covers goes
-  if (!isCovered) return 'undecided';
-  const isConfirmed = isReadAgain || (hasKey && !isIncluded(byKey.unconfirmed)); // guard: two answers for a removal
-  return isConfirmed ? 'gone' : 'unconfirmed';
+/**
+ * The decision on an absent row by its key: it goes only if two answers of this run, at two addresses, say so. NaN is in no window.
+ * `isReadAgain` says whether one more complete reading by other pages has not shown such rows either.
+ */
+function decisionsBy(list: ListFacts, verdict: Verdict, isReadAgain: boolean): (key: number) => Decision {
+  const byKey = rangesOf(list, verdict);
+  const isIncluded = (key: number, ranges: readonly KeyRange[]) => ranges.some(range => isIn(key, range));
+  return key => {
+    const hasKey = byKey !== null && !Number.isNaN(key);
+    const isCovered = hasKey ? !isIncluded(key, byKey.open) : verdict.isProven; // guard: only what a window covers goes
+    if (!isCovered) return 'undecided';
+    const isConfirmed = isReadAgain || (hasKey && !isIncluded(key, byKey.unconfirmed)); // guard: two answers for a removal
+    return isConfirmed ? 'gone' : 'unconfirmed';
+  };
 }
 
 const failedNamedMax = 20;
@@ -148,8 +138,8 @@ function looksOf(windows: readonly Window[]): readonly (readonly Window[])[] {
   return [[...first, one], second.filter(window => window !== one)];
 }
 
-/** The keys of a list by windows that are not covered, and those that a second look has not covered. */
-function rangesOf({ learnt }: ListFacts, { windows, isProven }: Verdict): Evidence['byKey'] {
+/** Keys that no window covers, and those that no window of a later look at other addresses covers; null if the proof is not by key. */
+function rangesOf({ learnt }: ListFacts, { windows, isProven }: Verdict) {
   if (windows === undefined) return null;
   const { direction, lateness, outliers } = windows;
   const openIn = (some: readonly Window[]) => openRanges(some).map(range => keysOf(range, direction));

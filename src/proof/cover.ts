@@ -3,7 +3,7 @@
 import type { Finding } from './findings.ts';
 import type { AnswerLog } from './log.ts';
 import { type KeyOrder, orderOf } from './order.ts';
-import { endShown, isContradicted, isOfEmptyList } from './totals.ts';
+import { endShown, isContradicted } from './totals.ts';
 import {
   type Answer,
   allKeys,
@@ -101,8 +101,7 @@ export function windowsOf(log: AnswerLog, ends: 'witnessed' | 'claimed'): KeyWin
   return { ...order, windows, chains: chainsOf(windows) };
 
   function windowOf(answer: Answer, ends: boolean): Window | null {
-    if (isOfEmptyList(answer)) return ends ? { ...allKeys, answer } : null;
-    if (answer.page.count === 0) return null;
+    if (answer.page.count === 0 && !ends) return null;
     const isFirst = answer.index === 0;
     const areEdgesIn = list.identity === 'id' && lateness === 0 && outliers === 0; // guard: ties at the edges
     const [least, greatest] = answer.page.edges(direction, outliers);

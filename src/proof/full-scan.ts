@@ -3,15 +3,14 @@
 import { greatestOf, leastOf } from '../contract/extremes.ts';
 import type { Finding } from './findings.ts';
 import { askedAgain } from './gaps.ts';
-import { type AnswerLog, pagesBeyondMax } from './log.ts';
+import { type AnswerLog, type AskOptions, pagesBeyondMax } from './log.ts';
 import type { Asking } from './questions.ts';
-import { checkTotal, isFull, isOnPageBefore } from './totals.ts';
+import { checkTotal, fullOfRun, isFull, isOnPageBefore } from './totals.ts';
 import {
   type Answer,
   areSameRecords,
   beginOf,
   endOf,
-  isOfRun,
   itemsOf,
   joinPages,
   type PageAddress,
@@ -42,9 +41,7 @@ export interface FullScan {
   readonly isSizeRefused: boolean;
 }
 
-interface ScanOptions {
-  readonly isSecondLook?: boolean;
-  readonly again?: readonly Finding[] | null;
+interface ScanOptions extends Pick<AskOptions, 'isSecondLook' | 'again'> {
   /** Whether its pages need other addresses: if the service has one page size, they are asked for by a size that it ignores. */
   readonly hasOtherAddresses?: boolean;
   /** Whether it ends as soon as a total changes, because it can then prove nothing. */
@@ -83,8 +80,7 @@ class Pass {
   next: number;
   readonly #size: number;
   readonly #options: ScanOptions;
-  /** The size that is asked for in the place of its own; null if that is its own. */
-  readonly #requestedSize: number | null;
+  readonly #asked: AskOptions;
 
   constructor(log: AnswerLog, size: number, options: ScanOptions) {
     [this.log, this.#size, this.#options] = [log, size, options];
@@ -92,7 +88,9 @@ class Pass {
     this.next = this.answers.length;
     const isOnOnePage = size === log.list.largest && log.total < size;
     const isIgnored = options.hasOtherAddresses && (log.hasOneSize || isOnOnePage) && log.ignoresSizes;
-    this.#requestedSize = isIgnored ? log.ignoredSize : null;
+    // All its pages are asked for by one size in the place of its own.
+    const requestedSize = isIgnored ? log.ignoredSize : null;
+    this.#asked = { isSecondLook: options.isSecondLook ?? false, requestedSize };
   }
 
   get goesOn(): boolean {
@@ -100,21 +98,19 @@ class Pass {
   }
 
   *readTo(end: number): Asking<void> {
-    const { isSecondLook = false, again = null } = this.#options;
     const isFirst = this.answers.length + this.wrong.length === (this.#options.known?.length ?? 0);
     const pages: PageAddress[] = [];
     for (; this.next < end; this.next++) pages.push({ index: this.next, size: this.#size });
     // A page that fails for good does not keep the others from being read.
     const stop = (answer: Answer) => !isFailed(answer) && (answer.wrong !== null || this.#isOther(answer));
-    const asked = { isSecondLook, again: isFirst ? again : null, requestedSize: this.#requestedSize, stop };
-    for (const answer of yield* this.log.ask(pages, asked))
+    const again = isFirst ? (this.#options.again ?? null) : null;
+    for (const answer of yield* this.log.ask(pages, { ...this.#asked, again, stop }))
       (answer.wrong === null ? this.answers : this.wrong).push(answer);
   }
 
   *askAgain(): Asking<void> {
     const { log, answers } = this;
-    const asked = { isSecondLook: this.#options.isSecondLook ?? false, requestedSize: this.#requestedSize };
-    for (const answer of yield* askedAgain(log, answers, askedAgainShare, asked))
+    for (const answer of yield* askedAgain(log, answers, askedAgainShare, this.#asked))
       if (answer.wrong === null) answers[answers.findIndex(({ index }) => index === answer.index)] = answer;
   }
 
@@ -123,8 +119,8 @@ class Pass {
     const { log, answers } = this;
     const [only] = answers;
     const isOpen = only !== undefined && isOnePage(only) && deducedIn(answers, log) !== null;
-    const { isSecondLook = false } = this.#options;
-    if (isOpen && !log.hasOneSize) yield* log.ask([{ index: 0, size: only.page.count }], { isSecondLook });
+    const options = { ...this.#asked, requestedSize: null };
+    if (isOpen && !log.hasOneSize) yield* log.ask([{ index: 0, size: only.page.count }], options);
   }
 
   /**
@@ -138,7 +134,7 @@ class Pass {
     // A full page that shows the whole list has counted it.
     const isWhole = ({ index, page, total }: Answer) =>
       index === 0 && page.count === total && total === last.total;
-    const isCounted = log.answers.filter(isOfRun).filter(isFull).some(isWhole);
+    const isCounted = fullOfRun(log.answers).some(isWhole);
     if (last.index === 0 && !isCounted) return true; // guard: a reading of one page
     return isFull(last) || answers.some(other => other !== last && !isFull(other));
   }
@@ -214,15 +210,10 @@ function pageProblemIn(answers: readonly Answer[]): Finding | null {
 /** Why the total of a scan of one page that is not full is no count; null if nothing says so. */
 function deducedIn(answers: readonly Answer[], log: AnswerLog): Finding | null {
   const [only, ...behind] = answers;
-  if (
-    only === undefined ||
-    only.page.count === 0 ||
-    isFull(only) ||
-    behind.some(({ page }) => page.count > 0)
-  )
-    return null;
+  if (only === undefined || only.page.count === 0 || isFull(only)) return null;
+  if (behind.some(({ page }) => page.count > 0)) return null;
   if (isShownTwice(only, log)) return null; // guard: a list on one page that got shorter
-  const counts = [...behind, ...log.answers.filter(isOfRun).filter(isFull)];
+  const counts = [...behind, ...fullOfRun(log.answers)];
   const other = counts.find(({ total }) => total > endOf(only)); // guard: a total of a page that is not full
   if (other === undefined) return null;
   return { code: 'total_is_no_count', kind: 'deduced', total: other.total, ends: [only.total] };

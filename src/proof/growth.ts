@@ -59,8 +59,7 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     if (windows !== null && !isDone(windows) && across < plan.unheld && across < acrossMax) {
       // No page has all records of a time inside.
       across = plan.unheld;
-      for (const tie of openTies(windows, log.total))
-        yield* readAcross(log, windows, tie, { isSecondLook: false });
+      for (const tie of openTies(windows, log)) yield* readAcross(log, windows, tie, { isSecondLook: false });
       windows = windowsOf(log, 'claimed');
     }
     if (windows === null) return full('a page is out of order');

@@ -53,7 +53,7 @@ function* closeGapsOfScans(log: AnswerLog): Asking<Verdict | null> {
   // Ids are never shared, and one that scans have shown twice is in the list twice.
   const isPointless = log.list.identity === 'id' || log.hasOneSize || log.failed.length > 0;
   if (windows === undefined || isPointless) return null;
-  mergeScans(log, windows, openTies(windows, log.total));
+  mergeScans(log, windows, openTies(windows, log));
   log.repairsBefore = log.repairs;
   return yield* withFront(log, yield* closeGaps(log, 'first'));
 }

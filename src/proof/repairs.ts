@@ -18,19 +18,16 @@ import {
 } from './window.ts';
 
 /** The pages that close gaps between chains, keys that are only at edges, and the end of the list, or of the part up to the place `end`. */
-export function repairsOf(
-  windows: KeyWindows,
-  { list: { largest }, total, isUsed }: AnswerLog,
-  end = total,
-): Repairs {
+export function repairsOf(windows: KeyWindows, log: AnswerLog, end = log.total): Repairs {
+  const { largest } = log.list;
   const least = Math.floor(largest * smallestShare) + 1;
-  const places = openPlaces(windows, { total, end, step: largest / 2 });
-  return pagesFor(places, sizesBetween(least, largest), end, isUsed);
+  const places = openPlaces(windows, log, end);
+  return pagesFor(places, sizesBetween(least, largest), end, log.isUsed);
 }
 
 /** The records that share a key which no window covers. */
-export function openTies(windows: KeyWindows, total: number): Tie[] {
-  return openPlaces(windows, { total, end: total, step: 0 }).filter(place => 'keys' in place);
+export function openTies(windows: KeyWindows, log: AnswerLog): Tie[] {
+  return openPlaces(windows, log, log.total).filter(place => 'keys' in place);
 }
 
 /** The pages of a second look for rows: around them, or of the whole list if those are more than half of it, or records can be anywhere. */
@@ -109,7 +106,7 @@ function pagesFor(
     // A page that is asked for already can have two places inside.
     const isInside = (page: PageAddress) =>
       (page.index === 0 || beginOf(page) < place.from) && (reachOf(page) > place.to || reachOf(page) > total);
-    if (pages.findLast(isInside) !== undefined) continue;
+    if (pages.some(isInside)) continue;
     const page = pageAround(place, sizes, isTaken);
     if (page !== null) pages.push(page);
     else if ('keys' in place && place.from < place.to) across.push(place);
@@ -117,27 +114,28 @@ function pagesFor(
   return { pages, across };
 }
 
-/** @param facts where the list ends, and by how many places it is read on from one side of a gap. */
+/** @param last where the list ends, or the part of it that is looked at. */
 function openPlaces(
   { chains, ...order }: KeyWindows,
-  { total, end: last, step }: Record<'total' | 'end' | 'step', number>,
+  { list, total }: AnswerLog,
+  last: number,
 ): (PlaceRange | Tie)[] {
   const places: (PlaceRange | Tie)[] = [];
   const add = (a: number, b: number) =>
     places.push({ from: Math.min(a, b) - order.extraOverlap, to: Math.max(a, b) + order.extraOverlap });
+  const beginNow = ({ answer }: Window) => beginOf(answer) + movedSince(answer, order, total);
+  const endNow = ({ answer }: Window) => endOf(answer) + movedSince(answer, order, total);
   let before: Chain | null = null;
   for (const chain of chains) {
     const head = chain.windows[0] as Window;
     if (before !== null) {
-      const end = endOf(before.last.answer) + movedSince(before.last.answer, order, total);
-      const begin = beginOf(head.answer) + movedSince(head.answer, order, total);
+      const [end, begin, step] = [endNow(before.last), beginNow(head), list.largest / 2];
       const [isEndOld, isBeginOld] = [before.last.answer.isRecalled, head.answer.isRecalled];
       // The list has moved since the older one came, nobody knows how far: it is read on from the other one.
       if (isEndOld === isBeginOld) add(end, begin);
       else if (isEndOld) add(begin - step, begin);
       else add(end, end + step);
-    } else if (head.from !== Number.NEGATIVE_INFINITY)
-      add(0, beginOf(head.answer) + movedSince(head.answer, order, total));
+    } else if (head.from !== Number.NEGATIVE_INFINITY) add(0, beginNow(head));
     // Keys that several records can share, and that are at the edge of every window that shows them.
     const within = { from: head.from, to: chain.last.to, isFromIn: false, isToIn: false };
     for (const [keys, answers] of answersAt(openRanges(chain.windows, within), chain.windows)) {
@@ -147,10 +145,8 @@ function openPlaces(
     before = chain;
   }
   if (before === null) return [{ from: 0, to: last }];
-  if (before.last.to !== Number.POSITIVE_INFINITY) {
-    const end = endOf(before.last.answer) + movedSince(before.last.answer, order, total);
-    places.push({ from: Math.min(end, last) - order.extraOverlap, to: last });
-  }
+  if (before.last.to !== Number.POSITIVE_INFINITY)
+    places.push({ from: Math.min(endNow(before.last), last) - order.extraOverlap, to: last });
   return places;
 }
 

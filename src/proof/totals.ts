@@ -40,6 +40,9 @@ export const isContradicted = (answer: Answer): boolean => checkTotal(answer) ==
 /** Whether a page is full, so that others can follow. */
 export const isFull = (answer: Answer): boolean => answer.page.count >= answer.size && !hasOrphans(answer);
 
+/** The full pages of this run: their totals were counted. */
+export const fullOfRun = (answers: readonly Answer[]): Answer[] => answers.filter(isOfRun).filter(isFull);
+
 /** Whether a last page has the few records of the next one, too, because they would be alone there. */
 export const hasOrphans = (answer: Answer): boolean =>
   answer.page.count > answer.size && endOf(answer) === answer.total; // guard: a last page with more records than its size

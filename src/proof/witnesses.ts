@@ -4,7 +4,15 @@ import type { AnswerLog } from './log.ts';
 import { sizesBetween, sizesOf } from './plan.ts';
 import { type Asking, askAbsent } from './questions.ts';
 import { asItsRow } from './record-no.ts';
-import { endsWithoutTotals, hasOrphans, isClaim, isContradicted, isFull, isOfEmptyList } from './totals.ts';
+import {
+  endsWithoutTotals,
+  fullOfRun,
+  hasOrphans,
+  isClaim,
+  isContradicted,
+  isFull,
+  isOfEmptyList,
+} from './totals.ts';
 import {
   type Answer,
   areSameRecords,
@@ -53,7 +61,7 @@ export function newestClaim({ counted }: AnswerLog): Answer | null {
 
 /** Whether nothing moved in this run: all totals are that of an end, one of them of a full page, so that it was counted, and the front is one. */
 function isOfStillList(claim: Answer, counted: readonly Answer[]): boolean {
-  const fresh = counted.filter(({ isRecalled, page }) => !isRecalled && page.count > 0);
+  const fresh = counted.filter(answer => isOfRun(answer) && answer.page.count > 0);
   const fronts = new Set(fresh.filter(({ index }) => index === 0).map(({ page }) => page.records[0]));
   if (fronts.size > 1) return false; // guard: nothing has come at the front
   return fresh.some(isFull) && fresh.every(({ total }) => total === claim.total); // guard: all totals are those of the end
@@ -64,7 +72,7 @@ function isOfStillList(claim: Answer, counted: readonly Answer[]): boolean {
  * count and the rows of one of them. If the newest are first, a later total must not be greater: the next record can have come so.
  */
 function isAtSameDistance(claim: Answer, counted: readonly Answer[], direction: Direction): boolean {
-  const full = counted.filter(isOfRun).filter(isFull);
+  const full = fullOfRun(counted);
   const isQuiet = ({ asked, total }: Answer) => asked > claim.arrived && total <= claim.total;
   if (direction === 'down' && !full.some(isQuiet)) return false; // guard: a later total is no greater
   const behind = new Map<number, number>();
@@ -99,7 +107,7 @@ function isWitness(later: Answer, claim: Answer, direction: Direction, counted: 
 
 /** Whether a full page of this run, whose total was counted, has no more records than an end. */
 export function isCounted(end: Answer, counted: readonly Answer[]): boolean {
-  return counted.filter(isOfRun).some(answer => isFull(answer) && answer.total <= endOf(end)); // guard: a total that was counted
+  return fullOfRun(counted).some(answer => answer.total <= endOf(end)); // guard: a total that was counted
 }
 
 /** Whether an earlier end shows the last record of a later one: of records behind it, it says nothing. */
