@@ -13,7 +13,7 @@ import {
   inOrder,
   isIn,
   itemsOf,
-  joinPages,
+  mergePages,
 } from './window.ts';
 
 const sizesAtOnce = 2;
@@ -30,12 +30,12 @@ export function* readAcross(
 ): Asking<void> {
   const { isSecondLook } = look;
   let sizes = 0;
-  for (const size of sizesFor(log, tie, isSecondLook)) {
+  for (const size of sizesAcross(log, tie, isSecondLook)) {
     const pages = pagesAcross(tie, size, log.total);
     const together = isSecondLook ? null : log.together(pages);
     if (together === null && (sizes++ === sizesAtOnce || log.hasOneSize)) break;
     const came = together ?? (yield* log.ask(pages, look));
-    if (came.length === pages.length && joinAcross(log, order, tie, came)) break;
+    if (came.length === pages.length && mergeAcross(log, order, tie, came)) break;
   }
 }
 
@@ -44,12 +44,12 @@ export function mergeScans(log: AnswerLog, order: KeyOrder, ties: readonly Tie[]
   for (const tie of ties)
     for (const size of [log.list.largest, ...log.otherSizes]) {
       const together = log.together(pagesAcross(tie, size, log.total));
-      if (together !== null && joinAcross(log, order, tie, together)) break;
+      if (together !== null && mergeAcross(log, order, tie, together)) break;
     }
 }
 
 /** Notes what pages of one size show of records that share a key. If those of another size show the same, they count as one answer. */
-function joinAcross(log: AnswerLog, order: KeyOrder, tie: Tie, came: readonly Answer[]): boolean {
+function mergeAcross(log: AnswerLog, order: KeyOrder, tie: Tie, came: readonly Answer[]): boolean {
   const now = acrossOf(log, order, tie, came);
   if (now === null) return false;
   const name = `${tie.keys.from} ${tie.keys.to}`;
@@ -63,7 +63,7 @@ function joinAcross(log: AnswerLog, order: KeyOrder, tie: Tie, came: readonly An
 }
 
 /** The sizes to read by, the best ones first: those with the fewest pages. A second look has one that this run has not used. */
-function sizesFor(
+function sizesAcross(
   { list, total, otherSizes, isUsed }: AnswerLog,
   tie: Tie,
   isSecondLook: boolean,
@@ -104,9 +104,9 @@ function acrossOf(
   const isWithin = (key: number) => isIn(inOrder(key, direction), { from, to, isFromIn: true, isToIn: true });
   const { identity } = log.list;
   const items = itemsOf(came.map(answer => answer.page));
-  const page = joinPages(items, identity);
+  const page = mergePages(items, identity);
   if (page.lateness(direction, outliers) > lateness) return null;
-  const within = joinPages(
+  const within = mergePages(
     items.filter(item => isWithin(item.page.keys[item.at] as number)),
     identity,
   );

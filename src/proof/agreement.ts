@@ -51,7 +51,7 @@ export function* proveByAgreement(log: AnswerLog, findings: readonly Finding[]):
     scans.push(scan);
     if (log.failed.length > 0) break;
     if (doAgree(scans, log.hasOneSize || sizes.length < wholeMin))
-      return { rule: 'agreement', isProven: true, findings: [], repeated: joinedOf(scan) };
+      return { rule: 'agreement', isProven: true, findings: [], repeated: mergedOf(scan) };
     isUnstable ||= isOrderUnstable(scans);
     // The first sync reads on, because each scan shows some of what the others skip.
     if (isUnstable && totalBefore !== null) break;
@@ -73,14 +73,14 @@ export function* proveByAgreement(log: AnswerLog, findings: readonly Finding[]):
   const others = findings.filter(({ code }) => code !== why.code);
   // An id that is twice in the list keeps the version of its row.
   const last = scans.findLast(({ isIdTwice, problem }) => isIdTwice || problem === null);
-  const repeated = last?.isIdTwice ? { repeated: joinedOf(last) } : {};
+  const repeated = last?.isIdTwice ? { repeated: mergedOf(last) } : {};
   return { rule: 'agreement', isProven: false, findings: [...others, why], isPageNoIgnored, ...repeated };
 }
 
 const pagesOf = ({ pages }: Pick<FullScan, 'pages'>): PageItems[] => pages.map(({ page }) => page);
 
 /** What is on several pages of a scan, as if its newest page had shown it. */
-const joinedOf = ({ pages, repeated }: FullScan): Shown => ({
+const mergedOf = ({ pages, repeated }: FullScan): Shown => ({
   asked: greatestOf(pages.map(({ asked }) => asked)),
   page: repeated,
 });

@@ -12,7 +12,7 @@ import {
   beginOf,
   endOf,
   itemsOf,
-  joinPages,
+  mergePages,
   type PageAddress,
   type PageItems,
 } from './window.ts';
@@ -240,5 +240,5 @@ function repeatsIn(answers: readonly Answer[], { list }: AnswerLog) {
   const those = items.filter(({ page, at }) => onTwo.has(page.records[at] as number));
   const [id] = ids;
   const twice: Finding | null = id === undefined ? null : { code: 'id_twice', id, count: ids.size };
-  return { repeated: joinPages(those, list.identity), twice };
+  return { repeated: mergePages(those, list.identity), twice };
 }

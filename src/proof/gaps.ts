@@ -108,8 +108,8 @@ function* askForRest(log: AnswerLog, verdict: OpenVerdict, tries: Tries): Asking
 }
 
 function plannedPages(log: AnswerLog): PageAddress[] | null {
-  const reached = log.answers.filter(isFull).map(endOf);
-  return log.repairsBefore === null ? log.plan.to(Math.max(log.extent, greatestOf(reached))) : [];
+  const ends = log.answers.filter(isFull).map(endOf);
+  return log.repairsBefore === null ? log.plan.to(Math.max(log.extent, greatestOf(ends))) : [];
 }
 
 /** Asks for pages that can show an end without a total. */

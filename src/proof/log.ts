@@ -130,7 +130,7 @@ export class AnswerLog {
   #asked = 0;
   #newest: Answer | null = null;
   /** The place after the furthest record so far. */
-  #reached = 0;
+  #furthest = 0;
   /** The sum of all changes of the total, and of each answer how much it was before. */
   #moved = 0;
   readonly #movedBefore = new Map<Answer, number>();
@@ -172,7 +172,7 @@ export class AnswerLog {
     const stated = answers.some(isShort) // guard: pages that are short go on to the last one
       ? greatestOf(answers.map(({ pageCount, size }) => (pageCount ?? 0) * size))
       : 0;
-    return Math.max(total, Math.min(stated, this.#reached + emptyPagesMax * list.largest));
+    return Math.max(total, Math.min(stated, this.#furthest + emptyPagesMax * list.largest));
   }
 
   /** Whether the totals of this run differ. */
@@ -220,8 +220,8 @@ export class AnswerLog {
     const { largest } = this.list;
     const [first] = this.answers;
     // A list that grows as fast as it is read has totals that grow with it; other totals are too small.
-    const isTotalPassed = this.answers.every(({ total }) => total < this.#reached);
-    const listed = Math.max(first?.total ?? 0, isTotalPassed ? this.#reached : 0);
+    const isTotalPassed = this.answers.every(({ total }) => total < this.#furthest);
+    const listed = Math.max(first?.total ?? 0, isTotalPassed ? this.#furthest : 0);
     this.#asked += pages.length;
     if (requestedSize !== null) this.#requestedSizes.add(requestedSize);
     if (this.#asked > requestsMin + timesPagesMax * Math.ceil(listed / largest))
@@ -256,7 +256,7 @@ export class AnswerLog {
       // Pages of identical records can be the same wherever they begin.
       if (this.list.identity === 'id') this.#comparePage(answer);
       this.#answers.push(answer);
-      if (answer.page.count > 0) this.#reached = Math.max(this.#reached, endOf(answer));
+      if (answer.page.count > 0) this.#furthest = Math.max(this.#furthest, endOf(answer));
       if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;
     }
   }

@@ -10,7 +10,7 @@ import { closeGaps, partsMax } from './gaps.ts';
 import { AnswerLog, type ListFacts, pagesBeyondMax } from './log.ts';
 import { type Asking, EndedEarly } from './questions.ts';
 import { openTies, pagesAcross, pagesToConfirm } from './repairs.ts';
-import { areShort, checkTotal, countedAnswers, isFull, sizesServed } from './totals.ts';
+import { areShort, isContradicted, isFull, sizesServed } from './totals.ts';
 import type { Answer, PageAddress } from './window.ts';
 import { proveByWindows } from './windows.ts';
 import { lookUpRows, newestClaim, pageOfWitness } from './witnesses.ts';
@@ -71,15 +71,17 @@ function* lookAtFront(log: AnswerLog, { lateness }: KeyWindows): Asking<void> {
 }
 
 /** Whether full scans can prove more than windows: if all totals are the same, or a page can be denser than its lateness. */
-function mayScanFully({ list, answers, failed, hasOneSize }: AnswerLog, { windows }: Verdict): boolean {
+function mayScanFully(
+  { list, answers, counted, failed, hasOneSize }: AnswerLog,
+  { windows }: Verdict,
+): boolean {
   if (areShort(answers)) return false;
   const isDense = windows !== undefined && windows.lateness > 0 && !hasOneSize;
   const isStill = answers.every(({ total }) => total === answers[0]?.total);
   const sizes = sizesServed(answers);
   // A page of another size can be one of a service that ignores sizes in silence.
   const isServed = ({ size }: Answer) => (hasOneSize ? size === list.largest : sizes.has(size));
-  const isWrong = (answer: Answer) => checkTotal(answer) === 'contradicts' && isServed(answer);
-  const isTotalWrong = countedAnswers(answers).some(isWrong);
+  const isTotalWrong = counted.filter(isContradicted).some(isServed);
   return failed.length === 0 && (isStill || isDense) && !isTotalWrong;
 }
 
@@ -125,7 +127,7 @@ export function* confirm(log: AnswerLog, found: Verdict): Asking<Proof> {
       }
     }
     if (!verdict.isProven || scans++ >= furtherScansMax) return proof;
-    const size = log.hasOneSize ? log.list.largest : sizeFor(log, scans);
+    const size = log.hasOneSize ? log.list.largest : sizeOfNextScan(log, scans);
     const { problem } = yield* scanFully(log, size, {
       isSecondLook: true,
       hasOtherAddresses: true,
@@ -155,7 +157,7 @@ function* lookAround(
 }
 
 /** The size of one more scan: one that shows the whole list on its page, or one by addresses that the run has not used. */
-function sizeFor(log: AnswerLog, at: number): number {
+function sizeOfNextScan(log: AnswerLog, at: number): number {
   const isUnused = (size: number) =>
     !pagesAcross({ from: 0, to: log.total }, size, log.total).some(log.isUsed);
   const { largest } = log.list;

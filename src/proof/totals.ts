@@ -126,10 +126,10 @@ export function shortPages(answers: readonly Answer[]): Finding {
 export function areShort(answers: readonly Answer[]): boolean {
   const counted = countedAnswers(answers);
   const shown = counted.filter(({ page }) => page.count > 0);
-  const reached = greatestOf(shown.map(endOf));
+  const furthest = greatestOf(shown.map(endOf));
   const short = counted
     .filter(isOfRun)
-    .filter(answer => isShort(answer) && isContradicted(answer) && reachOf(answer) < reached);
+    .filter(answer => isShort(answer) && isContradicted(answer) && reachOf(answer) < furthest);
   return short.some(answer => !isAt(answer, short[0] as Answer));
 }
 

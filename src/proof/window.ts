@@ -182,7 +182,7 @@ export function itemsOf(pages: readonly PageItems[]): PageItem[] {
 }
 
 /** Some items of several pages as one page. */
-export function joinPages(items: readonly PageItem[], identity: Identity): PageItems {
+export function mergePages(items: readonly PageItem[], identity: Identity): PageItems {
   const keys = Float64Array.from(items, ({ page, at }) => page.keys[at] as number);
   const shown = items.map(({ page: { records, versions }, at }) => ({
     record: records[at] as RecordNo,

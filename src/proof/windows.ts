@@ -9,7 +9,7 @@ import { orderOf } from './order.ts';
 import { Plan } from './plan.ts';
 import type { Asking } from './questions.ts';
 import { pagesAcross, repairsOf } from './repairs.ts';
-import { checkTotal, isFull, shortPages } from './totals.ts';
+import { isContradicted, isFull, shortPages } from './totals.ts';
 import { type Answer, endOf, type PageAddress, reachOf } from './window.ts';
 import { lookUpRows, pagesOfOnePage } from './witnesses.ts';
 
@@ -53,10 +53,10 @@ export function* proveByWindows(log: AnswerLog): Asking<Verdict> {
     if (problem != null) return needsFullScans(problem);
     if (batch === 2 && probed < needed / 2 && isCostly(log)) return needsFullScans(tooLong);
     const [first] = log.answers;
-    if (batch === 0 && first !== undefined && checkTotal(first) === 'contradicts') {
+    if (batch === 0 && first !== undefined && isContradicted(first)) {
       yield* log.ask([first]);
       // A total that is less cuts nothing off.
-      const isCut = (answer: Answer) => checkTotal(answer) === 'contradicts' && answer.total > endOf(answer);
+      const isCut = (answer: Answer) => isContradicted(answer) && answer.total > endOf(answer);
       // Windows say what they say. Without a key, readings show all that can be seen.
       if (log.answers.every(isCut) && orderOf(log.answers, learnt, largest) === null)
         return needsFullScans(shortPages(log.answers));

@@ -39,7 +39,7 @@ export function endingAnswers(
     isOfStillList(claim, counted) ||
     isAtSameDistance(claim, counted, direction) ||
     (direction === 'down' && isKnown(claim)) ||
-    (isCounted(claim, counted) &&
+    (isTotalCounted(claim, counted) &&
       (counted.some(other => isWitness(other, claim, direction, counted)) ||
         claims.some(other => isWitness(claim, other, direction, counted) && doEndAlike(claim, other))));
   return new Set(claims.filter(hasWitness)); // guard: an end has a witness
@@ -80,7 +80,7 @@ function isAtSameDistance(claim: Answer, counted: readonly Answer[], direction: 
     behind.set(record, claim.total - beginOf(claim) - at);
   const isAsFar = (other: Answer) =>
     other.page.records.some((record, at) => behind.get(record) === other.total - beginOf(other) - at); // guard: as far from the end
-  return isCounted(claim, counted) && full.some(isAsFar);
+  return isTotalCounted(claim, counted) && full.some(isAsFar);
 }
 
 /** Whether a later answer from another address has the same end. */
@@ -106,7 +106,7 @@ function isWitness(later: Answer, claim: Answer, direction: Direction, counted: 
 }
 
 /** Whether a full page of this run, whose total was counted, has no more records than an end. */
-export function isCounted(end: Answer, counted: readonly Answer[]): boolean {
+function isTotalCounted(end: Answer, counted: readonly Answer[]): boolean {
   return fullOfRun(counted).some(answer => answer.total <= endOf(end)); // guard: a total that was counted
 }
 
@@ -141,7 +141,7 @@ export function pageOfWitness(claim: Answer, log: AnswerLog): PageAddress | null
   // If a record went between two answers, a full page counts what is left; if that is no witness, it is looked what is behind the end.
   const isTried = (other: Answer) =>
     isFull(other) && other.asked > claim.arrived && reachOf(other) > beginOf(claim);
-  const isShort = isCounted(claim, counted) || counted.some(isTried);
+  const isShort = isTotalCounted(claim, counted) || counted.some(isTried);
   return (isShort ? short : full) ?? full ?? short ?? pageOnceMore(claim, log);
 }
 

@@ -8,7 +8,7 @@ import {
   type Answer,
   type Ask,
   beginOf,
-  joinPages,
+  mergePages,
   type PageAddress,
   type PageProblem,
   reachOf,
@@ -176,7 +176,7 @@ interface Received extends Pick<Fetched, 'wrong'> {
   readonly read: Pick<Answer, 'page' | 'oldestNewKeys'> | null;
 }
 
-const nothing = { page: joinPages([], 'id'), oldestNewKeys: [] };
+const nothing = { page: mergePages([], 'id'), oldestNewKeys: [] };
 
 /** Makes an answer of what came: it says what the page says, unless the page is another one than was asked for. */
 export function answerOf(
