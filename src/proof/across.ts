@@ -1,20 +1,14 @@
 // Phase 3, gaps: reads records that share a key across pages, if no page has them all inside.
 
 import { greatestOf } from '../contract/extremes.ts';
+import { type Answer, areDuplicatesApart } from './answers.ts';
+import { inOrder, isIn } from './keys.ts';
 import type { Across, AnswerLog } from './log.ts';
 import type { KeyOrder } from './order.ts';
+import { areSameRecords, itemsOf, mergePages } from './page-items.ts';
 import { sizesBetween, sizesOf, smallestShare } from './plan.ts';
 import type { Asking } from './questions.ts';
 import { pagesAcross, type Tie } from './repairs.ts';
-import {
-  type Answer,
-  areDuplicatesApart,
-  areSameRecords,
-  inOrder,
-  isIn,
-  itemsOf,
-  mergePages,
-} from './window.ts';
 
 const sizesAtOnce = 2;
 

@@ -1,25 +1,16 @@
 // Phase 5, full scans: several of them, until two or three show the same records, or three show one order.
 
 import { greatestOf } from '../contract/extremes.ts';
+import { type Answer, beginOf, inTime, isOfRun, type Shown } from './answers.ts';
 import { DisjointSet, type Verdict } from './cover.ts';
 import type { Finding } from './findings.ts';
 import { type FullScan, scanFully } from './full-scan.ts';
+import { type Direction, inOrder } from './keys.ts';
 import type { AnswerLog } from './log.ts';
 import { orderOf } from './order.ts';
+import { areSameRecords, countsOf, type PageItems } from './page-items.ts';
 import type { Asking } from './questions.ts';
 import { totalsInTime } from './totals.ts';
-import {
-  type Answer,
-  areSameRecords,
-  beginOf,
-  countsOf,
-  type Direction,
-  inOrder,
-  inTime,
-  isOfRun,
-  type PageItems,
-  type Shown,
-} from './window.ts';
 
 /** Complete scans of which two in a row have to agree. */
 const scansMax = 4;

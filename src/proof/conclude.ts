@@ -1,28 +1,15 @@
 // Phase 7, the conclusion: what the answers prove, why not more, and the decision on each row that none of them has shown.
 
 import { greatestOf, leastOf } from '../contract/extremes.ts';
+import { type Answer, beginOf, endOf, inTime, isAt, isOfRun, type PageAddress } from './answers.ts';
 import { openRanges, type Verdict, type Window } from './cover.ts';
 import { type Finding, insteadOf } from './findings.ts';
+import { allKeys, type Direction, isIn, type KeyRange, keysOf } from './keys.ts';
 import type { AnswerLog, KeysBeyond, ListFacts } from './log.ts';
 import { orderOf } from './order.ts';
+import { countsOf, mostOf } from './page-items.ts';
 import { type AbsentRow, type Asking, askAbsent } from './questions.ts';
 import { causeInTotals, copiesIn, copyStepMin, haveStep, totalsInTime } from './totals.ts';
-import {
-  type Answer,
-  allKeys,
-  beginOf,
-  countsOf,
-  type Direction,
-  endOf,
-  inTime,
-  isAt,
-  isIn,
-  isOfRun,
-  type KeyRange,
-  keysOf,
-  mostOf,
-  type PageAddress,
-} from './window.ts';
 
 /** The decision on a row that no answer has shown: removed, to be looked for once more, or left as it is. */
 export type Decision = 'gone' | 'unconfirmed' | 'undecided';

@@ -1,17 +1,12 @@
 // Phase 2, windows: which keys the answers cover, and what that proves. Each later phase asks it again.
 
+import { type Answer, areDuplicatesApart, type Shown } from './answers.ts';
 import type { Finding } from './findings.ts';
+import { allKeys, type KeyRange } from './keys.ts';
 import type { AnswerLog } from './log.ts';
 import { type KeyOrder, orderOf } from './order.ts';
+import type { PageItems } from './page-items.ts';
 import { endShown, isContradicted } from './totals.ts';
-import {
-  type Answer,
-  allKeys,
-  areDuplicatesApart,
-  type KeyRange,
-  type PageItems,
-  type Shown,
-} from './window.ts';
 import { endingAnswers, endsClaimed, isOnePageWhole } from './witnesses.ts';
 
 /** How a list is proven, or why it is not. */

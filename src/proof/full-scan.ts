@@ -1,21 +1,13 @@
 // Phase 5, full scans: one pass over the list by pages that do not overlap, and what is wrong with it.
 
 import { greatestOf, leastOf } from '../contract/extremes.ts';
+import { type Answer, beginOf, endOf, type PageAddress } from './answers.ts';
 import type { Finding } from './findings.ts';
 import { askedAgain } from './gaps.ts';
 import { type AnswerLog, type AskOptions, pagesBeyondMax } from './log.ts';
+import { areSameRecords, itemsOf, mergePages, type PageItems } from './page-items.ts';
 import type { Asking } from './questions.ts';
 import { checkTotal, fullOfRun, isFull, isOnPageBefore } from './totals.ts';
-import {
-  type Answer,
-  areSameRecords,
-  beginOf,
-  endOf,
-  itemsOf,
-  mergePages,
-  type PageAddress,
-  type PageItems,
-} from './window.ts';
 import { isOnePage, isShownTwice } from './witnesses.ts';
 
 /** If more of a scan's pages do not fit their totals, it is no change between two queries. */

@@ -3,7 +3,9 @@
 
 import { greatestOf } from '../contract/extremes.ts';
 import { readAcross } from './across.ts';
+import { type Answer, endOf, inTime, isAt, type PageAddress } from './answers.ts';
 import { isWholeButForWitness, type KeyWindows, needsFullScans, type Verdict, verdictOf } from './cover.ts';
+import { allKeys } from './keys.ts';
 import { type AnswerLog, type AskOptions, pagesBeyondMax } from './log.ts';
 import type { Asking } from './questions.ts';
 import { repairsOf } from './repairs.ts';
@@ -16,7 +18,6 @@ import {
   pagesAtEnd,
   pagesBeforeEmpty,
 } from './totals.ts';
-import { type Answer, allKeys, endOf, inTime, isAt, type PageAddress } from './window.ts';
 import { lookUpRows, newestClaim, pageOfWitness } from './witnesses.ts';
 
 const witnessTriesMax = 12;

@@ -1,14 +1,15 @@
 // An incremental sync, in the place of all phases: windows at the growing end alone.
 
 import { readAcross } from './across.ts';
+import { type Answer, beginOf, endOf } from './answers.ts';
 import { type KeyWindows, openRanges, windowsOf } from './cover.ts';
+import { allKeys, inOrder, type KeyRange } from './keys.ts';
 import { AnswerLog, type ListFacts } from './log.ts';
 import type { KeyOrder } from './order.ts';
 import { type PlaceRange, Plan } from './plan.ts';
 import { type Asking, askAdded } from './questions.ts';
 import { openTies } from './repairs.ts';
 import { countedAnswers } from './totals.ts';
-import { type Answer, allKeys, beginOf, endOf, inOrder, type KeyRange } from './window.ts';
 
 /** The start of an incremental sync: the mirror after the last run that was sure of the list. */
 export interface KnownList extends Pick<ListFacts, 'identity' | 'largest' | 'overlap'> {

@@ -1,22 +1,22 @@
 // Of all phases: the list's facts, and the log of answers, which is all that one phase hands to the next.
 
 import { greatestOf } from '../contract/extremes.ts';
-import type { LearntOrder } from './order.ts';
-import { otherSizes, Plan, sizesMax, type Ties } from './plan.ts';
-import { type AbsentRow, type Asking, askPages, type Batch, EndedEarly } from './questions.ts';
-import { countedAnswers, isContradicted, isShort } from './totals.ts';
 import {
   type Answer,
   type Ask,
   addressText,
   beginOf,
   endOf,
-  type Identity,
   inTime,
   type PageAddress,
-  type PageItems,
   type Shown,
-} from './window.ts';
+} from './answers.ts';
+import type { Identity } from './keys.ts';
+import type { LearntOrder } from './order.ts';
+import type { PageItems } from './page-items.ts';
+import { otherSizes, Plan, sizesMax, type Ties } from './plan.ts';
+import { type AbsentRow, type Asking, askPages, type Batch, EndedEarly } from './questions.ts';
+import { countedAnswers, isContradicted, isShort } from './totals.ts';
 
 /** All keys greater than this one; all of the list if it is null, because no order of keys is seen. */
 export interface KeysBeyond {

@@ -1,6 +1,7 @@
 // Phase 2, windows: the order of a list's keys, as all answers and the last full sync show it.
 
-import type { Answer, Direction } from './window.ts';
+import type { Answer } from './answers.ts';
+import type { Direction } from './keys.ts';
 
 /** How the keys of a list are ordered. */
 export interface KeyOrder {

@@ -1,15 +1,8 @@
 // Phase 1, the plan: pages that overlap, planned around records that share a key, and the page sizes of all later phases. It asks for
 // nothing.
 
-import {
-  type Answer,
-  beginOf,
-  type Direction,
-  type Identity,
-  inOrder,
-  type PageAddress,
-  reachOf,
-} from './window.ts';
+import { type Answer, beginOf, type PageAddress, reachOf } from './answers.ts';
+import { type Direction, type Identity, inOrder } from './keys.ts';
 
 /** Pages are not worth asking for if they are all smaller than this share of the largest size. */
 export const smallestShare = 1 / 3;

@@ -3,6 +3,7 @@
 
 import { mergeScans, readAcross } from './across.ts';
 import { proveByAgreement } from './agreement.ts';
+import type { Answer, PageAddress } from './answers.ts';
 import { type Proof, proofOf } from './conclude.ts';
 import { isWholeButForWitness, type KeyWindows, type Verdict, verdictByKey, verdictOf } from './cover.ts';
 import { scanFully } from './full-scan.ts';
@@ -11,7 +12,6 @@ import { AnswerLog, type ListFacts, pagesBeyondMax } from './log.ts';
 import { type Asking, EndedEarly } from './questions.ts';
 import { openTies, pagesAcross, pagesToConfirm } from './repairs.ts';
 import { areShort, isContradicted, isFull, sizesServed } from './totals.ts';
-import type { Answer, PageAddress } from './window.ts';
 import { proveByWindows } from './windows.ts';
 import { lookUpRows, newestClaim, pageOfWitness } from './witnesses.ts';
 

@@ -1,7 +1,7 @@
 // Of all phases: what a proof asks, and what it is told. It is pure but for that.
 
+import type { Answer, Ask, Shown } from './answers.ts';
 import type { Finding } from './findings.ts';
-import type { Answer, Ask, Shown } from './window.ts';
 
 /** Pages to ask for together, as many at once as you like. The rest of a batch is not asked for once `stop` is true of an answer. */
 export interface Batch {

@@ -1,21 +1,12 @@
 // Phase 3, gaps, and phase 6, the second look: which pages have a gap or a row inside. It asks for nothing.
 
 import { greatestOf, leastOf } from '../contract/extremes.ts';
+import { type Answer, beginOf, endOf, inTime, isAt, type PageAddress, reachOf } from './answers.ts';
 import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
+import { inOrder, type KeyRange } from './keys.ts';
 import type { AnswerLog } from './log.ts';
 import type { KeyOrder } from './order.ts';
 import { type IsUsed, type PlaceRange, Plan, sizesBetween, sizesOf, smallestShare } from './plan.ts';
-import {
-  type Answer,
-  beginOf,
-  endOf,
-  inOrder,
-  inTime,
-  isAt,
-  type KeyRange,
-  type PageAddress,
-  reachOf,
-} from './window.ts';
 
 /** The pages that close gaps between chains, keys that are only at edges, and the end of the list, or of the part up to the place `end`. */
 export function repairsOf(windows: KeyWindows, log: AnswerLog, end = log.total): Repairs {

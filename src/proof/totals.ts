@@ -1,19 +1,19 @@
 // Phase 3, gaps: what answers say of the end of the list by their totals, and what these say together.
 
 import { greatestOf, leastOf } from '../contract/extremes.ts';
-import type { Finding } from './findings.ts';
 import {
   type Answer,
   addressText,
   beginOf,
-  countsOf,
   endOf,
   inTime,
   isAt,
   isOfRun,
   type PageAddress,
   reachOf,
-} from './window.ts';
+} from './answers.ts';
+import type { Finding } from './findings.ts';
+import { countsOf } from './page-items.ts';
 
 // What one answer says of the end of the list. A total can refute a claim. It never proves one: it can be of an earlier moment, or deduced
 // from a page that is not full. So an end needs a second witness, and `witnesses.ts` says which ones count.

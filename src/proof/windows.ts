@@ -1,6 +1,7 @@
 // Phase 2, windows: asks for the pages of the plan, the first ones alone, and stops if full scans are needed or cheaper.
 
 import { greatestOf } from '../contract/extremes.ts';
+import { type Answer, endOf, type PageAddress, reachOf } from './answers.ts';
 import { needsFullScans, type Verdict, verdictOf } from './cover.ts';
 import type { Finding } from './findings.ts';
 import { closeGaps } from './gaps.ts';
@@ -10,7 +11,6 @@ import { Plan } from './plan.ts';
 import type { Asking } from './questions.ts';
 import { pagesAcross, repairsOf } from './repairs.ts';
 import { isContradicted, isFull, shortPages } from './totals.ts';
-import { type Answer, endOf, type PageAddress, reachOf } from './window.ts';
 import { lookUpRows, pagesOfOnePage } from './witnesses.ts';
 
 const onePageTriesMax = 4;

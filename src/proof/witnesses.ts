@@ -1,6 +1,9 @@
 // Phase 3, gaps: which claims of an end count: those with a second witness. See *The end of a list* in docs/proof.md.
 
+import { type Answer, beginOf, endOf, inTime, isAt, isOfRun, type PageAddress, reachOf } from './answers.ts';
+import type { Direction } from './keys.ts';
 import type { AnswerLog } from './log.ts';
+import { areSameRecords } from './page-items.ts';
 import { sizesBetween, sizesOf } from './plan.ts';
 import { type Asking, askAbsent } from './questions.ts';
 import { asItsRow } from './record-no.ts';
@@ -13,18 +16,6 @@ import {
   isFull,
   isOfEmptyList,
 } from './totals.ts';
-import {
-  type Answer,
-  areSameRecords,
-  beginOf,
-  type Direction,
-  endOf,
-  inTime,
-  isAt,
-  isOfRun,
-  type PageAddress,
-  reachOf,
-} from './window.ts';
 
 /** The answers that end the list: pages that are not full, agree with their total, and have a witness. */
 export function endingAnswers(

@@ -3,16 +3,16 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageSource, ReadItems } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
-import type { Finding } from '../proof/findings.ts';
 import {
   type Answer,
   type Ask,
   beginOf,
-  mergePages,
   type PageAddress,
   type PageProblem,
   reachOf,
-} from '../proof/window.ts';
+} from '../proof/answers.ts';
+import type { Finding } from '../proof/findings.ts';
+import { mergePages } from '../proof/page-items.ts';
 import { lostMax } from '../proof/witnesses.ts';
 import type { FactsSeen } from '../store/write/facts.ts';
 

@@ -3,13 +3,13 @@
 import { leastOf } from '../contract/extremes.ts';
 import { ServiceError } from '../errors.ts';
 import { sentenceOf, sentencesOf } from '../findings.ts';
+import { type Answer, isOfRun } from '../proof/answers.ts';
 import { answersInUse, type Proof } from '../proof/conclude.ts';
 import { type Finding, insteadOf } from '../proof/findings.ts';
 import { proveGrowth } from '../proof/growth.ts';
 import type { KeyOrder } from '../proof/order.ts';
 import { overlapOf } from '../proof/plan.ts';
 import { prove } from '../proof/prove.ts';
-import { type Answer, isOfRun } from '../proof/window.ts';
 import type { Stage } from '../store/write/stage.ts';
 import { type GrowingEnd, nothingLearnt, type ReadList } from '../store/write/sync-state.ts';
 import { type Done, drive, type Failed, type ListRun, type ReadSoFar } from './drive.ts';

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { readAcross } from '../../src/proof/across.ts';
+import type { Ask } from '../../src/proof/answers.ts';
 import { openRanges, windowsOf } from '../../src/proof/cover.ts';
+import { isIn } from '../../src/proof/keys.ts';
 import { AnswerLog } from '../../src/proof/log.ts';
-import { type Ask, isIn } from '../../src/proof/window.ts';
 import { counted, type Entry, play, proven, type Service } from './play-proof.ts';
 
 // Ties that no page of 20 has inside.

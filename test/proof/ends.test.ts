@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Answer } from '../../src/proof/answers.ts';
+import type { Direction } from '../../src/proof/keys.ts';
+import { PageItems } from '../../src/proof/page-items.ts';
 import { ofId, showing } from '../../src/proof/record-no.ts';
 import { causeInTotals, checkTotal, copiesIn, countedAnswers, miscount } from '../../src/proof/totals.ts';
-import { type Answer, type Direction, PageItems } from '../../src/proof/window.ts';
 import { endingAnswers } from '../../src/proof/witnesses.ts';
 
 // What answers say of the end of a list and of its totals, by hand.

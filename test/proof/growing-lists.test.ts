@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Ask } from '../../src/proof/window.ts';
+import type { Ask } from '../../src/proof/answers.ts';
 import { counted, type Entry, proven, type Service } from './play-proof.ts';
 
 // Lists of one page size that change while they are read: two readings can agree up to the newest key.

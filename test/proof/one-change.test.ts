@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Ask } from '../../src/proof/window.ts';
+import type { Ask } from '../../src/proof/answers.ts';
 import { casesOf, playsAll } from '../support/cases.ts';
 import { counted, type Entry, proven, type Service } from './play-proof.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Ask } from '../../src/proof/window.ts';
+import type { Ask } from '../../src/proof/answers.ts';
 import { counted, type Entry, proven, type Service } from './play-proof.ts';
 
 // What `prove` asks for, and what it makes of the answers, in lists that are too long for every small world.

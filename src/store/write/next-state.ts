@@ -1,8 +1,9 @@
 // What the next run can know of a list, written with its rows: the state, and the pages in a table of their own.
 
 import type { Sum } from '../../contract/sum.ts';
+import type { Answer } from '../../proof/answers.ts';
 import { learntOrder } from '../../proof/order.ts';
-import type { Answer, PageItems } from '../../proof/window.ts';
+import type { PageItems } from '../../proof/page-items.ts';
 import { rangesOf } from './compact-sets.ts';
 import { ConnectionNames, type Saying } from './connections.ts';
 import { pageCheck } from './known-items.ts';

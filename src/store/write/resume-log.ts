@@ -1,8 +1,8 @@
 // The answers of a reading that ended early: which of them are noted, and which still count when the next run goes on.
 
+import { type Answer, addressText, type PageAddress } from '../../proof/answers.ts';
 import type { Proof } from '../../proof/conclude.ts';
 import { checkTotal } from '../../proof/totals.ts';
-import { type Answer, addressText, type PageAddress } from '../../proof/window.ts';
 
 /** An answer of a reading that ended early. Its page is among those that are remembered. */
 export interface LoggedAnswer extends PageAddress, Pick<Answer, 'total' | 'at'> {

@@ -4,19 +4,19 @@
 import { type Page, parseItems, type ReadItems, type UnknownField } from '../../contract/page.ts';
 import { identityOf, readRecords } from '../../contract/record.ts';
 import { Sum } from '../../contract/sum.ts';
-import { outliersMax } from '../../proof/order.ts';
-import type { AbsentRow } from '../../proof/questions.ts';
-import { type ReconciledRecord, reconcileVersions } from '../../proof/reconcile.ts';
-import { type RecordNo, roomFor, type VersionNo } from '../../proof/record-no.ts';
 import {
   type Answer,
   type Ask,
   addressText,
   beginOf,
   type PageAddress,
-  PageItems,
   type Shown,
-} from '../../proof/window.ts';
+} from '../../proof/answers.ts';
+import { outliersMax } from '../../proof/order.ts';
+import { PageItems } from '../../proof/page-items.ts';
+import type { AbsentRow } from '../../proof/questions.ts';
+import { type ReconciledRecord, reconcileVersions } from '../../proof/reconcile.ts';
+import { type RecordNo, roomFor, type VersionNo } from '../../proof/record-no.ts';
 import { ConnectionNames, comparable } from './connections.ts';
 import { type ItemsRead, KnownItems, KnownPages, notKnown } from './known-items.ts';
 import { FieldsSeen } from './list-facts.ts';

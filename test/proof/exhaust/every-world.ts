@@ -1,4 +1,5 @@
-import type { Identity, PageAddress } from '../../../src/proof/window.ts';
+import type { PageAddress } from '../../../src/proof/answers.ts';
+import type { Identity } from '../../../src/proof/keys.ts';
 import { Choices } from './choices.ts';
 import type * as Core from './core.ts';
 import type { Mirror } from './mirror.ts';

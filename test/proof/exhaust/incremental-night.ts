@@ -1,5 +1,5 @@
+import type { Answer } from '../../../src/proof/answers.ts';
 import type { KeyOrder } from '../../../src/proof/order.ts';
-import type { Answer } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
 import { type Mirror, settleMirror } from './mirror.ts';
 import type { Pages, WorldRecord } from './records.ts';

@@ -1,17 +1,17 @@
-import type { Proof } from '../../../src/proof/conclude.ts';
-import type { Verdict } from '../../../src/proof/cover.ts';
-import type { Finding } from '../../../src/proof/findings.ts';
-import type { ListFacts } from '../../../src/proof/log.ts';
-import type { Ties } from '../../../src/proof/plan.ts';
-import type { Asking, Batch } from '../../../src/proof/questions.ts';
 import {
   type Answer,
   type Ask,
   addressText,
-  type Identity,
   type PageAddress,
   type Shown,
-} from '../../../src/proof/window.ts';
+} from '../../../src/proof/answers.ts';
+import type { Proof } from '../../../src/proof/conclude.ts';
+import type { Verdict } from '../../../src/proof/cover.ts';
+import type { Finding } from '../../../src/proof/findings.ts';
+import type { Identity } from '../../../src/proof/keys.ts';
+import type { ListFacts } from '../../../src/proof/log.ts';
+import type { Ties } from '../../../src/proof/plan.ts';
+import type { Asking, Batch } from '../../../src/proof/questions.ts';
 import type { LoggedAnswer, ResumeLog } from '../../../src/store/write/resume-log.ts';
 import type * as Core from './core.ts';
 import { type Mirror, settleMirror, writeMirror } from './mirror.ts';

@@ -1,4 +1,4 @@
-import type { Answer } from '../../../src/proof/window.ts';
+import type { Answer } from '../../../src/proof/answers.ts';
 import type { Mirror } from './mirror.ts';
 import type { Night } from './night.ts';
 import type { WorldRecord } from './records.ts';

@@ -1,4 +1,4 @@
-import type { PageAddress } from '../../../src/proof/window.ts';
+import type { PageAddress } from '../../../src/proof/answers.ts';
 import type { Choices } from './choices.ts';
 import type { Served } from './night.ts';
 import type { WorldRecord } from './records.ts';

@@ -1,4 +1,4 @@
-import type { PageAddress } from '../../../src/proof/window.ts';
+import type { PageAddress } from '../../../src/proof/answers.ts';
 import type { Choices } from './choices.ts';
 import { comingAgain, ofOtherNode, otherwise } from './coming-again.ts';
 import type { NightService, Served } from './night.ts';
