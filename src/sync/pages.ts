@@ -119,7 +119,6 @@ function pageRequester(
     const { index, size, requestedSize, isBeyond } = ask;
     const pageNo = firstPageNo + index;
     const sentSize = requestedSize ?? (sendsServedSize || size !== pageSize ? size : null);
-    const tries = triesMax === undefined ? {} : { triesMax };
     const get = (by: number) => {
       // Answers might count the first page by a number at which the service has none.
       const asked = index === 0 ? null : pageNo - by;
@@ -128,7 +127,7 @@ function pageRequester(
         pageSize: sentSize,
         isBeyond,
         ...(readItems && { readItems }),
-        ...tries,
+        ...(triesMax !== undefined && { triesMax }),
       };
       return source.getPage(list, wanted, signal);
     };

@@ -90,9 +90,8 @@ export function forgetFields(
     return [`field.${name}`, ...byTime, ...words];
   });
   const isOfName = 'EXISTS (SELECT 1 FROM json_each(?) WHERE fact = value OR fact GLOB value)';
-  sqlite
-    .prepare(`DELETE FROM service_facts WHERE resource = ? AND ${isOfName}`)
-    .run(resource, JSON.stringify(names));
+  const forget = sqlite.prepare(`DELETE FROM service_facts WHERE resource = ? AND ${isOfName}`);
+  forget.run(resource, JSON.stringify(names));
 }
 
 /** Removes the kinds and events of a list that no row has any more: an erased text can have been the only one with it. */

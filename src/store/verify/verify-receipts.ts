@@ -108,10 +108,9 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
       states.set(resource, stateOf(resource).minus(began).plus(gone));
   };
 
-  const underWay = sqlite.prepare<[], number>(
-    'SELECT id FROM sync_runs WHERE id NOT IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL)',
-  );
-  for (const runId of underWay.pluck().all()) undo(composer.changes(runId));
+  const underWay =
+    'SELECT id FROM sync_runs WHERE id NOT IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL)';
+  for (const runId of allValues<number>(sqlite, underWay)) undo(composer.changes(runId));
   // The history is compared with the newest receipts, so that one fault is reported only once.
   for (const [resource, found] of states) {
     const said = lastState(sqlite, resource);

@@ -45,11 +45,9 @@ export function accept(path: string, order: AcceptOrder): Acceptance {
       throw new UsageError(`${code} is not in the last run of ${resource}, so --at-most has to say a count.`);
     const atMost = isCounted && rejectedRecordId === null ? (order.atMost ?? count) : null;
     const what = { resource, code, rejectedRecordId, atMost, until, why, actor };
-    const insert = sqlite.prepare(
-      `INSERT INTO accepted_findings (resource, code, rejected_record_id, at_most, until, why, actor, accepted_at)
-       VALUES (@resource, @code, @rejectedRecordId, @atMost, @until, @why, @actor, @at)`,
-    );
-    const id = Number(insert.run({ ...what, at }).lastInsertRowid);
+    const insert = `INSERT INTO accepted_findings (resource, code, rejected_record_id, at_most, until, why, actor, accepted_at)
+      VALUES (@resource, @code, @rejectedRecordId, @atMost, @until, @why, @actor, @at)`;
+    const id = Number(sqlite.prepare(insert).run({ ...what, at }).lastInsertRowid);
     log.append({ kind: 'accept', mirrorId: log.mirrorId(), at, id, ...what });
     return rowOf(sqlite, id);
   });

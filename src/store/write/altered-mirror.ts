@@ -13,7 +13,7 @@ import { assertWhole, explaining } from '../file/sqlite-errors.ts';
 import { assertAsWritten, checkRows } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow } from '../receipts/statements.ts';
-import { allValues } from '../tables/ask.ts';
+import { allRows, allValues } from '../tables/ask.ts';
 import { ListTable } from '../tables/list-table.ts';
 import type { RunStart } from '../tables/run.ts';
 import { unreadableTimes } from '../tables/unreadable-times.ts';
@@ -44,17 +44,14 @@ export function compareObjects(sqlite: Database.Database): OtherObject[] {
     using made = openInMemory();
     own = JSON.stringify(made.sqlite.prepare(parts).all());
   }
-  return sqlite
-    .prepare<[string], OtherObject>(
-      `WITH found AS (${parts}), own AS (
-         SELECT value ->> 'type' AS type, value ->> 'name' AS name, value ->> 'table' AS "table", value ->> 'sql' AS sql FROM json_each(?))
-       SELECT own.*, iif(found.name IS NULL, 'missing', 'changed') AS state
-       FROM own LEFT JOIN found USING (name) WHERE found.sql IS NOT own.sql
-       UNION ALL
-       SELECT *, iif("table" IN (SELECT name FROM own) AND (type = 'trigger' OR sql LIKE 'CREATE UNIQUE%'), 'intrusive', 'foreign')
-       FROM found WHERE name NOT IN (SELECT name FROM own)`,
-    )
-    .all(own);
+  const others = `WITH found AS (${parts}), own AS (
+      SELECT value ->> 'type' AS type, value ->> 'name' AS name, value ->> 'table' AS "table", value ->> 'sql' AS sql FROM json_each(?))
+    SELECT own.*, iif(found.name IS NULL, 'missing', 'changed') AS state
+    FROM own LEFT JOIN found USING (name) WHERE found.sql IS NOT own.sql
+    UNION ALL
+    SELECT *, iif("table" IN (SELECT name FROM own) AND (type = 'trigger' OR sql LIKE 'CREATE UNIQUE%'), 'intrusive', 'foreign')
+    FROM found WHERE name NOT IN (SELECT name FROM own)`;
+  return allRows<OtherObject>(sqlite, others, own);
 }
 
 /** @throws MirrorAlteredError if another program put a trigger or a unique index on a table of docmirror. */

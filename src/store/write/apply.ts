@@ -12,6 +12,7 @@ import { miscount } from '../../proof/totals.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { altered } from '../receipts/altered-lists.ts';
 import { sumOfContents } from '../receipts/statements.ts';
+import { firstValue } from '../tables/ask.ts';
 import { noteReturns } from '../tables/ever.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
 import { volatileFields, writeFieldNews } from './field-news.ts';
@@ -141,8 +142,7 @@ function changesOf(stage: Stage, { proof, answers, toResume }: ReadList, removal
   const deleted = new Set(short === null && heldBackBy === null ? gone : []);
   const kept = gone.length - deleted.size;
   return {
-    base:
-      list.identity.by === 'id' ? 0 : (sqlite.prepare<[], number>(stage.sql.lastId).pluck().get() as number),
+    base: list.identity.by === 'id' ? 0 : (firstValue<number>(sqlite, stage.sql.lastId) ?? 0),
     deleted: [...deleted],
     staying: absent.map(({ id }) => id).filter(id => !deleted.has(id)),
     heldBack: short === null ? kept : 0,
@@ -193,13 +193,13 @@ const [knownMin, replacedShare] = [20, 0.9];
 export function replacementOf({ context, sql }: Stage, { allowAny }: DeleteLimit): readonly Finding[] {
   const { sqlite, sumBefore, list } = context;
   if (allowAny || sumBefore.count < knownMin) return []; // guard: records that were replaced
-  const count = sqlite.prepare<[], number>(sql.replaced).pluck().get() ?? 0;
+  const count = firstValue<number>(sqlite, sql.replaced) ?? 0;
   if (count < sumBefore.count * replacedShare) return [];
   const fields = list.identity.by === 'id' ? [] : list.identity.fields;
   const gone = fields.filter(name => {
     const column = scalarFields(list).find(field => field.name === name)?.column;
     const has = (table: string) =>
-      sqlite.prepare(`SELECT 1 FROM ${table} WHERE ${column} IS NOT NULL LIMIT 1`).get() !== undefined;
+      firstValue(sqlite, `SELECT 1 FROM ${table} WHERE ${column} IS NOT NULL LIMIT 1`) !== null;
     return has(list.table) && !has('temp.incoming'); // guard: an identity that lost a field
   });
   if (list.identity.by === 'content' && gone.length === 0) return [];

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { type Connection, connectionContent } from '../../contract/content.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import { checkRows } from '../receipts/altered-lists.ts';
-import { allValues } from '../tables/ask.ts';
+import { allRows, allValues } from '../tables/ask.ts';
 import { connectionJson } from '../tables/view-sql.ts';
 
 /** A text of a connection, and the time of the record that gives it; minus infinity if it has none. */
@@ -133,12 +133,10 @@ export class ConnectionNames {
       const texts = { name: name?.text ?? null, extra: extra?.text ?? null };
       write.run({ resource, id, ...texts, namedAt: dateOf(name), extraAt: dateOf(extra) });
     }
-    const added = sqlite.prepare<[string], Connection>(
-      `SELECT id, ${givenTo('name')} AS name, ${givenTo('_extra')} AS extra
-       FROM (SELECT connection_id AS id, NULL AS name, NULL AS _extra FROM _connection_names WHERE resource = ?) c
-       WHERE id NOT IN (SELECT id FROM connections)`,
-    );
-    for (const connection of added.all(resource)) insertConnection(sqlite, connection, runId);
+    const added = `SELECT id, ${givenTo('name')} AS name, ${givenTo('_extra')} AS extra
+      FROM (SELECT connection_id AS id, NULL AS name, NULL AS _extra FROM _connection_names WHERE resource = ?) c
+      WHERE id NOT IN (SELECT id FROM connections)`;
+    for (const each of allRows<Connection>(sqlite, added, resource)) insertConnection(sqlite, each, runId);
   }
 }
 
@@ -190,12 +188,10 @@ export function updateConnections(sqlite: Database.Database, runId: number): voi
   const update = sqlite.prepare(
     'UPDATE connections SET name = ?, _changed_run_id = ?, _extra = ?, _content = ? WHERE id = ?',
   );
-  const renamed = sqlite.prepare<[], Connection & { readonly content: Buffer | null }>(
-    `SELECT id, given AS name, further AS extra, _content AS content
-     FROM (SELECT *, ${givenTo('name')} AS given, ${givenTo('_extra')} AS further FROM connections c)
-     WHERE given IS NOT name OR further IS NOT _extra`,
-  );
-  for (const row of renamed.all()) {
+  const renamed = `SELECT id, given AS name, further AS extra, _content AS content
+    FROM (SELECT *, ${givenTo('name')} AS given, ${givenTo('_extra')} AS further FROM connections c)
+    WHERE given IS NOT name OR further IS NOT _extra`;
+  for (const row of allRows<Connection & { readonly content: Buffer | null }>(sqlite, renamed)) {
     const { id, name, extra } = row;
     const content = connectionContent(row);
     // Nulls among the further fields, and their order, do not count.

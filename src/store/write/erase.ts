@@ -7,7 +7,7 @@ import { openForWriting } from '../file/open-to-write.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { factsHash, lastRunBefore, RunComposer } from '../receipts/statements.ts';
 import { acceptancesIn } from '../tables/accepted.ts';
-import { allValues, firstValue } from '../tables/ask.ts';
+import { allRows, allValues, firstRow, firstValue } from '../tables/ask.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { forgetWords } from '../tables/service-facts.ts';
 import { whileNoRun, withdrawIn } from './accept.ts';
@@ -60,15 +60,11 @@ function inFile<T>(place: string, work: (file: MirrorFile) => T): T {
 
 /** The ids of the versions and rejected records that have a text to erase, and the runs that ended the versions. Throws as `erase` does. */
 function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOrder) {
-  const all = <Row>(query: string) =>
-    sqlite
-      .prepare<[object], Row>(query)
-      .all(resource === 'rejected-records' ? { recordId } : { resource, recordId });
+  const bound = resource === 'rejected-records' ? { recordId } : { resource, recordId };
   const isRejected =
     resource === 'rejected-records' ? 'id = @recordId' : `resource = @resource AND ${isSameRecord(resource)}`;
-  const rejections = all<{ id: number; isErased: number }>(
-    `SELECT id, record IS NULL AS isErased FROM rejected_records WHERE ${isRejected}`,
-  );
+  const found = `SELECT id, record IS NULL AS isErased FROM rejected_records WHERE ${isRejected}`;
+  const rejections = allRows<{ id: number; isErased: number }>(sqlite, found, bound);
   const rejected = rejections.filter(({ isErased }) => isErased === 0).map(({ id }) => id);
   if (resource === 'rejected-records') {
     if (rejections.length === 0)
@@ -76,11 +72,13 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
     return { isListed: false, versions: [], runIds: [], rejected };
   }
   const isListed =
-    sqlite.prepare(`SELECT 1 FROM ${tableOf(resource)} WHERE id = ?`).get(recordId) !== undefined;
+    firstRow(sqlite, `SELECT 1 FROM ${tableOf(resource)} WHERE id = ?`, recordId) !== undefined;
   type Version = { id: number; fromRunId: number; runId: number; record: string | null; content: string };
-  const ended = all<Version>(
+  const ended = allRows<Version>(
+    sqlite,
     `SELECT id, valid_from_run_id AS fromRunId, valid_to_run_id AS runId, record, lower(hex(content)) AS content
      FROM record_history WHERE resource = @resource AND record_id = @recordId ORDER BY valid_to_run_id`,
+    bound,
   );
   if (!isListed && ended.length === 0 && rejected.length === 0)
     throw new MirrorFileError(`${path} has no ${resource} ${recordId}, and never had.`, {
@@ -152,11 +150,8 @@ function eraseIn(file: MirrorFile, order: EraseOrder) {
 function forgetCopies(sqlite: MirrorFile['sqlite']): void {
   const statistics = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'sqlite_stat*'`;
   for (const list of lists) {
-    const runId = firstValue<number>(
-      sqlite,
-      'SELECT run_id FROM _list_states WHERE resource = ?',
-      list.resource,
-    );
+    const written = 'SELECT run_id FROM _list_states WHERE resource = ?';
+    const runId = firstValue<number>(sqlite, written, list.resource);
     if (runId !== null) writeState(sqlite, list, runId, nothingLearnt);
   }
   for (const name of allValues<string>(sqlite, statistics)) sqlite.exec(`DELETE FROM ${name}`);

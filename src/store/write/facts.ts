@@ -1,6 +1,6 @@
 import { isObject } from '../../contract/json.ts';
 import { tryToRead } from '../../errors.ts';
-import { firstRow, type Sqlite } from '../tables/ask.ts';
+import { allRows, firstRow, type Sqlite } from '../tables/ask.ts';
 import { type FactKind, type FactName, factKindOf, type ServiceChange } from '../tables/service-facts.ts';
 
 type Table = { readonly [member: string]: unknown };
@@ -42,12 +42,8 @@ export class FactsSeen {
       sqlite.exec('DELETE FROM service_facts');
     const all = [...this.#seen.values()];
     this.#seen.clear();
-    const known = new Map(
-      sqlite
-        .prepare<[], Row>('SELECT resource, fact, value, evidence FROM service_facts')
-        .all()
-        .map(row => [`${row.resource} ${row.fact}`, row]),
-    );
+    const rows = allRows<Row>(sqlite, 'SELECT resource, fact, value, evidence FROM service_facts');
+    const known = new Map(rows.map(row => [`${row.resource} ${row.fact}`, row]));
     const counts = Map.groupBy(known.keys(), key => key.split('.', 1)[0] ?? '');
     const left = new Map([...counts].map(([group, keys]) => [group, rowsMax - keys.length]));
     const changes: ServiceChange[] = [];

@@ -5,6 +5,7 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import { type Page, parseItems, parsePiece, piecesOf } from '../../contract/page.ts';
 import { contentBytes, hash16, writeHash16 } from '../../contract/sum.ts';
 import { tryToRead } from '../../errors.ts';
+import { firstValue } from '../tables/ask.ts';
 import { InternTable, idsOf, type Range, rangesOf } from './compact-sets.ts';
 import type { ListSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
@@ -83,7 +84,7 @@ export class KnownPages {
   get areWhole(): boolean {
     const count = 'SELECT count(*) FROM _known_pages WHERE resource = ?';
     const known = [...this.all()].filter(({ digest }) => this.get(digest) !== null);
-    const found = this.#sqlite.prepare<[string], number>(count).pluck().get(this.#resource);
+    const found = firstValue<number>(this.#sqlite, count, this.#resource);
     return found === known.length && found === (this.noted?.count ?? 0);
   }
 
@@ -92,9 +93,8 @@ export class KnownPages {
     if (this.noted === null) return [];
     const all =
       'SELECT lower(hex(digest)) AS digest, pieces FROM _known_pages WHERE resource = ? ORDER BY rowid';
-    return this.#sqlite
-      .prepare<[string], { digest: string; pieces: Buffer | null }>(all)
-      .iterate(this.#resource);
+    const pages = this.#sqlite.prepare<[string], { digest: string; pieces: Buffer | null }>(all);
+    return pages.iterate(this.#resource);
   }
 }
 

@@ -9,7 +9,7 @@ import { instantMs } from '../../contract/time.ts';
 import type { Finding } from '../../proof/findings.ts';
 import type { PageItems } from '../../proof/page-items.ts';
 import { asItsRow, type ShownRecords } from '../../proof/record-no.ts';
-import { firstValue } from '../tables/ask.ts';
+import { firstRow, firstValue } from '../tables/ask.ts';
 import { areFieldsKnown } from '../tables/service-facts.ts';
 import { BitSet } from './compact-sets.ts';
 import type { ListContext } from './mirror.ts';
@@ -159,12 +159,10 @@ export function newestBefore({ list, sqlite, sumBefore, runs }: ListContext): nu
 export function seeLate({ list, sqlite, runId, facts }: ListContext, newest: number | null): void {
   if (newest === null) return;
   const time = `${timeFieldOf(list)?.column}_ms`;
-  const inserted = `FROM ${list.table} WHERE _changed_run_id = @runId AND _first_seen_run_id = @runId`;
-  const late = sqlite
-    .prepare<object, { count: number; late: number; oldest: number | null }>(
-      `SELECT count(*) AS count, sum(${time} < @newest) AS late, min(${time}) AS oldest ${inserted}`,
-    )
-    .get({ runId, newest });
+  const ofInserted = `SELECT count(*) AS count, sum(${time} < @newest) AS late, min(${time}) AS oldest
+    FROM ${list.table} WHERE _changed_run_id = @runId AND _first_seen_run_id = @runId`;
+  type Late = { count: number; late: number; oldest: number | null };
+  const late = firstRow<Late>(sqlite, ofInserted, { runId, newest });
   if (late === undefined || late.count === 0) return;
   const mostMs = Math.max(0, newest - (late.oldest ?? newest));
   facts.see(list.resource, 'late', { count: late.late ?? 0, mostMs }, { new: late.count });

@@ -187,10 +187,9 @@ export class SqliteMirror {
       return { receipt: this.#runs.end(this.#runId, status, completedAt, error), serviceChanges };
     });
     if (tell === undefined) return end;
-    const changes = sqlite.prepare<[number], RecordChange>(
-      `SELECT resource, operation, record_id AS recordId, record, before FROM changes
-       WHERE run_id = ? AND (resource <> 'connections' OR operation = 'update')`,
-    );
+    const planned = `SELECT resource, operation, record_id AS recordId, record, before FROM changes
+      WHERE run_id = ? AND (resource <> 'connections' OR operation = 'update')`;
+    const changes = sqlite.prepare<[number], RecordChange>(planned);
     for (const change of changes.iterate(this.#runId)) tell(change);
     return { ...end, receipt: null };
   }

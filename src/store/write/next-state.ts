@@ -4,6 +4,7 @@ import type { Sum } from '../../contract/sum.ts';
 import type { Answer } from '../../proof/answers.ts';
 import { learntOrder } from '../../proof/order.ts';
 import type { PageItems } from '../../proof/page-items.ts';
+import { allValues } from '../tables/ask.ts';
 import { rangesOf } from './compact-sets.ts';
 import { ConnectionNames, type Saying } from './connections.ts';
 import { pageCheck } from './known-items.ts';
@@ -121,7 +122,7 @@ function notePages(stage: Stage, rowsOf: RowsOfPage, digests: Iterable<string>, 
   }
   const all = 'SELECT lower(hex(digest)) FROM _known_pages WHERE resource = ?';
   const remove = sqlite.prepare('DELETE FROM _known_pages WHERE resource = ? AND digest = ?');
-  for (const digest of sqlite.prepare<[string], string>(all).pluck().all(resource))
+  for (const digest of allValues<string>(sqlite, all, resource))
     if (!noted.has(digest)) remove.run(resource, Buffer.from(digest, 'hex'));
   const { entries, sayings } = renumbered?.names ?? names;
   return { noted, notes: { names: entries, sayings, pages: { by, count: noted.size } } };

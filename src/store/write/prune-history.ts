@@ -33,10 +33,9 @@ export async function pruneHistory(
   const slice = new TimeSlice(options.signal);
   const deleted = await write(async () => {
     const through = await beginPruning(sqlite, options, slice);
-    const remove = sqlite.prepare<[number, number]>(
-      `DELETE FROM record_history WHERE id IN (
-         SELECT id FROM record_history WHERE valid_to_run_id <= ? ORDER BY valid_to_run_id, id LIMIT ?)`,
-    );
+    const next =
+      'SELECT id FROM record_history WHERE valid_to_run_id <= ? ORDER BY valid_to_run_id, id LIMIT ?';
+    const remove = sqlite.prepare<[number, number]>(`DELETE FROM record_history WHERE id IN (${next})`);
     let count = 0;
     for (let step = through; step > 0; count += step) {
       await slice.next();

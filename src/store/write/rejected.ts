@@ -72,9 +72,8 @@ export class RejectedRecords {
     if (this.#count === 0) return;
     const bound = { runId, resource: list.resource, firstPageNo, pageSize };
     type Staged = { n: number; identity: Buffer; kind: string; content: Buffer; reason: string };
-    const staged = sqlite.prepare<[number], Staged>(
-      `SELECT n, identity, kind, content, reason FROM temp.rejected WHERE n > ? ORDER BY n LIMIT ${recordsPerStep}`,
-    );
+    const next = `SELECT n, identity, kind, content, reason FROM temp.rejected WHERE n > ? ORDER BY n LIMIT ${recordsPerStep}`;
+    const staged = sqlite.prepare<[number], Staged>(next);
     // To sort what one question finds would take longer than two questions.
     const known = [
       "content = @content AND (+identity = @identity AND reason = @reason OR identity IS NULL OR @kind = 'place')",
@@ -87,11 +86,10 @@ export class RejectedRecords {
     const moveOn = sqlite.prepare(
       'UPDATE rejected_records SET last_run_id = @runId, identity = @identity WHERE id = @id',
     );
-    const insert = sqlite.prepare(
-      `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content, identity)
-       SELECT @runId, @runId, @resource, CAST(@firstPageNo AS INTEGER) + place / CAST(@pageSize AS INTEGER), place % CAST(@pageSize AS INTEGER), reason, record, content, identity
-       FROM temp.rejected WHERE n = @n`,
-    );
+    const write = `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content, identity)
+      SELECT @runId, @runId, @resource, CAST(@firstPageNo AS INTEGER) + place / CAST(@pageSize AS INTEGER), place % CAST(@pageSize AS INTEGER), reason, record, content, identity
+      FROM temp.rejected WHERE n = @n`;
+    const insert = sqlite.prepare(write);
     for (let after: number | undefined = 0; after !== undefined; ) {
       const step: Staged[] = staged.all(after);
       for (const row of step) {
@@ -107,18 +105,14 @@ export class RejectedRecords {
 
 function stagingIn(sqlite: Database.Database) {
   sqlite.exec(create);
+  // 0 if it is new: another one, or the nth with this content on one page.
+  const isKnown = `SELECT EXISTS (SELECT 1 FROM temp.rejected WHERE identity = @identity AND reason = @reason)
+    OR @kind = 'place' AND (SELECT count(*) FROM temp.rejected WHERE content = @content) >= @nth`;
+  const insert = `INSERT INTO temp.rejected (identity, kind, content, place, reason, record)
+    VALUES (@identity, @kind, @content, @place, @reason, @record)`;
   return {
-    /** 0 if it is new: another one, or the nth with this content on one page. */
-    known: sqlite
-      .prepare<object, number>(
-        `SELECT EXISTS (SELECT 1 FROM temp.rejected WHERE identity = @identity AND reason = @reason)
-           OR @kind = 'place' AND (SELECT count(*) FROM temp.rejected WHERE content = @content) >= @nth`,
-      )
-      .pluck(),
-    insert: sqlite.prepare(
-      `INSERT INTO temp.rejected (identity, kind, content, place, reason, record)
-       VALUES (@identity, @kind, @content, @place, @reason, @record)`,
-    ),
+    known: sqlite.prepare<object, number>(isKnown).pluck(),
+    insert: sqlite.prepare(insert),
     ofIdentity: sqlite.prepare<[Buffer]>('SELECT 1 FROM temp.rejected WHERE identity = ?'),
   };
 }

@@ -6,7 +6,7 @@ import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/statements.ts';
 import { judge } from '../tables/accepted.ts';
-import { allValues } from '../tables/ask.ts';
+import { allValues, firstRow } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { ignoredText } from '../tables/ignored-fields.ts';
 import { reasonsText } from '../tables/reasons.ts';
@@ -50,11 +50,9 @@ export class RunRecords {
 
   begin({ labels = {}, query = null, ...start }: RunStart): number {
     const text = Object.keys(labels).length === 0 ? null : JSON.stringify(labels);
-    const insert = this.#sqlite.prepare(
-      `INSERT INTO sync_runs (status, "trigger", started_at, docmirror_version, base_url, _actor, labels, query)
-       VALUES ('running', @trigger, @startedAt, @docmirrorVersion, @baseUrl, @actor, @labels, @query)`,
-    );
-    return Number(insert.run({ ...start, labels: text, query }).lastInsertRowid);
+    const insert = `INSERT INTO sync_runs (status, "trigger", started_at, docmirror_version, base_url, _actor, labels, query)
+      VALUES ('running', @trigger, @startedAt, @docmirrorVersion, @baseUrl, @actor, @labels, @query)`;
+    return Number(this.#sqlite.prepare(insert).run({ ...start, labels: text, query }).lastInsertRowid);
   }
 
   /** Records how a run ended, and writes its receipt. */
@@ -68,10 +66,9 @@ export class RunRecords {
     const close =
       'UPDATE sync_runs SET status = ?, completed_at = ?, error_code = ?, error_message = ? WHERE id = ?';
     this.#sqlite.prepare(close).run(status, at, error?.code ?? null, error?.message ?? null, runId);
-    const interrupt = this.#sqlite.prepare(
-      `UPDATE sync_run_resources SET status = 'interrupted', record_count = @recordCount, checksum = @checksum
-       WHERE run_id = @runId AND resource = @resource AND status = 'running'`,
-    );
+    const interruption = `UPDATE sync_run_resources SET status = 'interrupted', record_count = @recordCount, checksum = @checksum
+      WHERE run_id = @runId AND resource = @resource AND status = 'running'`;
+    const interrupt = this.#sqlite.prepare(interruption);
     for (const resource of resourceNames) {
       const state = lastState(this.#sqlite, resource);
       interrupt.run({ runId, resource, recordCount: state.count, checksum: state.toString() });
@@ -122,18 +119,15 @@ export class RunRecords {
 
   /** The last run that wrote a list, of a kind; undefined if there is none. */
   last(kind: keyof typeof kinds, resource: string): WritingRun | undefined {
-    return this.#sqlite
-      .prepare<[string], WritingRun>(
-        `SELECT l.run_id AS runId, l.record_count AS recordCount, l.total_record_count AS totalRecordCount, s.base_url AS baseUrl, s.query
-         FROM sync_run_resources l JOIN sync_runs s ON s.id = l.run_id
-         WHERE l.resource = ? AND l.${wroteListSql} ${kinds[kind]} ORDER BY l.run_id DESC LIMIT 1`,
-      )
-      .get(resource);
+    const query = `SELECT l.run_id AS runId, l.record_count AS recordCount, l.total_record_count AS totalRecordCount, s.base_url AS baseUrl, s.query
+      FROM sync_run_resources l JOIN sync_runs s ON s.id = l.run_id
+      WHERE l.resource = ? AND l.${wroteListSql} ${kinds[kind]} ORDER BY l.run_id DESC LIMIT 1`;
+    return firstRow<WritingRun>(this.#sqlite, query, resource);
   }
 
   /** The run that is recorded as running; undefined if there is none. */
   running(): { readonly id: number; readonly startedAt: string } | undefined {
     const query = `SELECT id, started_at AS startedAt FROM sync_runs WHERE status = 'running' ORDER BY id DESC LIMIT 1`;
-    return this.#sqlite.prepare<[], { id: number; startedAt: string }>(query).get();
+    return firstRow<{ id: number; startedAt: string }>(this.#sqlite, query);
   }
 }
