@@ -2,13 +2,14 @@
 
 import { greatestOf } from '../contract/extremes.ts';
 import { type Answer, areDuplicatesApart } from './answers.ts';
+import type { KeyWindows } from './cover.ts';
 import { inOrder, isIn } from './keys.ts';
-import type { Across, AnswerLog } from './log.ts';
+import type { Across, AnswerLog, AskOptions } from './log.ts';
 import type { KeyOrder } from './order.ts';
 import { areSameRecords, itemsOf, mergePages } from './page-items.ts';
 import { sizesBetween, sizesOf, smallestShare } from './plan.ts';
 import type { Asking } from './questions.ts';
-import { pagesAcross, type Tie } from './repairs.ts';
+import { openTies, pagesAcross, type Tie } from './repairs.ts';
 
 const sizesAtOnce = 2;
 
@@ -16,13 +17,8 @@ const sizesAtOnce = 2;
  * Reads records that share a key across pages, until those of two sizes show the same (*If exports share a time* in docs/proof.md). It asks
  * for pages of two more sizes at most; of none if that does not help.
  */
-export function* readAcross(
-  log: AnswerLog,
-  order: KeyOrder,
-  tie: Tie,
-  look: { readonly isSecondLook: boolean; readonly isRepair?: boolean },
-): Asking<void> {
-  const { isSecondLook } = look;
+export function* readAcross(log: AnswerLog, order: KeyOrder, tie: Tie, look: AskOptions): Asking<void> {
+  const { isSecondLook = false } = look;
   let sizes = 0;
   for (const size of sizesAcross(log, tie, isSecondLook)) {
     const pages = pagesAcross(tie, size, log.total);
@@ -34,11 +30,11 @@ export function* readAcross(
 }
 
 /** Merges the pages of scans that do not overlap, at keys whose records two of them show alike. */
-export function mergeScans(log: AnswerLog, order: KeyOrder, ties: readonly Tie[]): void {
-  for (const tie of ties)
+export function mergeScans(log: AnswerLog, windows: KeyWindows): void {
+  for (const tie of openTies(windows, log))
     for (const size of [log.list.largest, ...log.otherSizes]) {
       const together = log.together(pagesAcross(tie, size, log.total));
-      if (together !== null && mergeAcross(log, order, tie, together)) break;
+      if (together !== null && mergeAcross(log, windows, tie, together)) break;
     }
 }
 
@@ -49,20 +45,18 @@ function mergeAcross(log: AnswerLog, order: KeyOrder, tie: Tie, came: readonly A
   const name = `${tie.keys.from} ${tie.keys.to}`;
   const before = log.across(name);
   // Pages that have come already say nothing new.
-  if (before.some(({ size, answer }) => size === now.size && answer.asked === now.answer.asked)) return false;
-  const isSame = ({ size, within }: Across) => size !== now.size && areSameRecords([within], [now.within]);
+  const isOfSize = ({ answer }: Across) => answer.size === now.answer.size;
+  if (before.some(other => isOfSize(other) && other.answer.asked === now.answer.asked)) return false;
+  const isSame = (other: Across) => !isOfSize(other) && areSameRecords([other.within], [now.within]);
   const doAgree = now.answer.isSecondLook || before.some(isSame); // guard: two readings across agree
   log.merge(name, now, doAgree);
   return doAgree;
 }
 
 /** The sizes to read by, the best ones first: those with the fewest pages. A second look has one that this run has not used. */
-function sizesAcross(
-  { list, total, otherSizes, isUsed }: AnswerLog,
-  tie: Tie,
-  isSecondLook: boolean,
-): readonly number[] {
-  const { largest, run } = list;
+function sizesAcross(log: AnswerLog, tie: Tie, isSecondLook: boolean): readonly number[] {
+  const { total, otherSizes, isUsed } = log;
+  const { largest, run } = log.list;
   const countOf = (size: number) => pagesAcross(tie, size, total).length;
   const byCount = (sizes: readonly number[]) => sizes.toSorted((a, b) => countOf(a) - countOf(b));
   if (isSecondLook) {
@@ -71,19 +65,13 @@ function sizesAcross(
     return [byCount(unused)[0] ?? (otherSizes.at(-1) as number)];
   }
   const first = [largest, ...otherSizes];
-  const others = sizesBetween(Math.ceil(largest * smallestShare), largest).filter(
-    size => !first.includes(size),
-  );
-  return [...first, ...byCount(others)];
+  const large = sizesBetween(Math.ceil(largest * smallestShare), largest);
+  return [...first, ...byCount(large.filter(size => !first.includes(size)))];
 }
 
 /** What pages of one size show together of records that share a key; null if they are not of one moment. */
-function acrossOf(
-  log: AnswerLog,
-  { direction, lateness, outliers }: KeyOrder,
-  tie: Tie,
-  answers: readonly Answer[],
-): Across | null {
+function acrossOf(log: AnswerLog, order: KeyOrder, tie: Tie, answers: readonly Answer[]): Across | null {
+  const { direction, lateness, outliers } = order;
   const came = [...answers].sort((a, b) => a.index - b.index);
   const [first] = came;
   const isConnected = came.every(({ total, wrong, page, size }, at) => {
@@ -100,11 +88,9 @@ function acrossOf(
   const items = itemsOf(came.map(answer => answer.page));
   const page = mergePages(items, identity);
   if (page.lateness(direction, outliers) > lateness) return null;
-  const within = mergePages(
-    items.filter(item => isWithin(item.page.keys[item.at] as number)),
-    identity,
-  );
+  const itemsWithin = items.filter(item => isWithin(item.page.keys[item.at] as number));
+  const within = mergePages(itemsWithin, identity);
   const arrived = greatestOf(came.map(answer => answer.arrived));
   // A record of another key can have moved from one page to another.
-  return { size: first.size, answer: { ...first, page, arrived, pageCount: null, only: tie.keys }, within };
+  return { answer: { ...first, page, arrived, pageCount: null, only: tie.keys }, within };
 }

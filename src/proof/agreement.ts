@@ -31,12 +31,8 @@ export function* proveByAgreement(log: AnswerLog, findings: readonly Finding[]):
     const size = log.hasOneSize ? largest : (sizes[sizeNo % sizes.length] as number);
     // The first scan goes to the end, whatever happens: everything that is listed is then seen.
     const isCut = scans.length > 0 && log.hasOneSize && keyOrderOf(log) === null;
-    const scan = yield* scanFully(log, size, {
-      again,
-      hasOtherAddresses,
-      isCut,
-      known: sizeNo === 0 ? first : [],
-    });
+    const known = sizeNo === 0 ? first : [];
+    const scan = yield* scanFully(log, size, { again, hasOtherAddresses, isCut, known });
     // From here on all scans are by the largest size, at its own address.
     if (scan.isSizeRefused && (hasOtherAddresses || size !== largest)) continue;
     scans.push(scan);

@@ -49,14 +49,12 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
   const oldestListed = isStuck
     ? leastOf(answers.map(({ page }) => page.least)) + leeway
     : Number.NEGATIVE_INFINITY;
-  const decisionOf = decisionsBy(list, verdict, isReadAgain && failed.length === 0);
+  const byAnswers = decisionsBy(list, verdict, isReadAgain && failed.length === 0);
   const isKept = (key: number) =>
     isSuddenlyEmpty || // guard: a list that is suddenly empty
     key <= oldestListed; // guard: a list of the newest
-  const decisions = absent.map(row => ({
-    ...row,
-    decision: isKept(row.key) ? ('undecided' as const) : decisionOf(row.key),
-  }));
+  const decisionOf = (key: number): Decision => (isKept(key) ? 'undecided' : byAnswers(key));
+  const decisions = absent.map(row => ({ ...row, decision: decisionOf(row.key) }));
   const gone = decisions.filter(({ decision }) => decision === 'gone');
   const retained = retainedOf(log, verdict, gone, decisions.length - gone.length);
   const rows = decisions.map(row =>

@@ -161,20 +161,15 @@ function conclusionOf({ log, wrong, answers: all }: Pass, isPointless: boolean):
   };
 }
 
-/** Whether so many pages are the same that it is pointless to read on. */
+/** Whether so many pages are the same that it is pointless to read on. A list of identical records has equal pages, too. */
 const isPageNoIgnored = (answers: readonly Answer[]): boolean =>
-  isAlike(answers) && answers.length >= alikeMin && !hasOneRecord(answers[0] as Answer);
+  isAlike(answers) && answers.length >= alikeMin && new Set(answers[0]?.page.records).size > 1;
 
 /** Whether all pages with records were the same: the service might ignore the page number. */
 function isAlike(answers: readonly Answer[]): boolean {
   const full = answers.filter(({ page }) => page.count > 0);
   const digests = new Set(full.map(({ page }) => page.digest));
   return digests.size === 1 && full.length > 1 && full.every(({ page, size }) => page.count >= size);
-}
-
-/** A list of identical records has equal pages, too. */
-function hasOneRecord({ page: { records } }: Answer): boolean {
-  return records.every(record => record === records[0]);
 }
 
 const isInside = (answer: Answer): boolean => beginOf(answer) < answer.total;
@@ -193,9 +188,8 @@ function pageProblemIn(answers: readonly Answer[]): Finding | null {
   const said = ({ index, total, page }: Answer) => ({ total, page: index + 1, records: page.count });
   const odd = answers.find(answer => isInside(answer) && checkTotal(answer) !== 'agrees');
   if (odd !== undefined) return { code: 'page_contradicts_total', ...said(odd) };
-  const isMore = (answer: Answer) =>
-    !isInside(answer) && answer.page.count > 0 && !isOldPage(answer, answers);
-  const more = answers.find(isMore);
+  const behind = answers.filter(answer => !isInside(answer) && answer.page.count > 0);
+  const more = behind.find(answer => !isOldPage(answer, answers));
   return more === undefined ? null : { code: 'records_beyond_total', ...said(more) };
 }
 

@@ -9,7 +9,6 @@ import type { KeyOrder } from './order.ts';
 import { type PlaceRange, Plan } from './plan.ts';
 import { type Asking, askAdded } from './questions.ts';
 import { openTies } from './repairs.ts';
-import { countedAnswers } from './totals.ts';
 
 /** The start of an incremental sync: the mirror after the last run that was sure of the list. */
 export interface KnownList extends Pick<ListFacts, 'identity' | 'largest' | 'overlap'> {
@@ -55,12 +54,12 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     const [answer] = yield* log.ask([page]);
     if (answer === undefined || answer.wrong !== null) return full('the service answered with another page');
     // The total has to be that of the mirror with what is new, so an end needs no other witness.
-    const endsAt = log.answers.length;
+    const { counted } = log;
     let windows = windowsOf(log, 'claimed');
     if (windows !== null && !isDone(windows) && across < plan.unheld && across < acrossMax) {
       // No page has all records of a time inside.
       across = plan.unheld;
-      for (const tie of openTies(windows, log)) yield* readAcross(log, windows, tie, { isSecondLook: false });
+      for (const tie of openTies(windows, log)) yield* readAcross(log, windows, tie, {});
       windows = windowsOf(log, 'claimed');
     }
     if (windows === null) return full('a page is out of order');
@@ -71,7 +70,6 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     if (isNewBelow) return full('a new record is older than the newest known one');
     if (!isDone(windows)) continue;
     // The page at the growing end has seen all new records, but none that came after it.
-    const counted = countedAnswers(log.answers.slice(0, endsAt));
     const end = direction === 'down' ? counted.findLast(({ index }) => index === 0) : counted.at(-1);
     if (count + (yield* askAdded()) !== end?.total) return full('the total says that more has changed'); // guard: total of an incremental sync
     return { kind: 'done', answers: log.answers };

@@ -82,7 +82,6 @@ const isOfNoSize = (one: Answer, other: Answer): boolean =>
 
 /** Records that share a key, as the pages of one size show them together. */
 export interface Across {
-  readonly size: number;
   /** These pages as one answer. */
   readonly answer: Answer;
   readonly within: PageItems;

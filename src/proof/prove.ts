@@ -10,7 +10,7 @@ import { scanFully } from './full-scan.ts';
 import { closeGaps, partsMax } from './gaps.ts';
 import { AnswerLog, type ListFacts, pagesBeyondMax } from './log.ts';
 import { type Asking, EndedEarly } from './questions.ts';
-import { openTies, pagesAcross, pagesToConfirm } from './repairs.ts';
+import { pagesAcross, pagesToConfirm } from './repairs.ts';
 import { areShort, isContradicted, isFull, sizesServed } from './totals.ts';
 import { proveByWindows } from './windows.ts';
 import { lookUpRows, newestClaim, pageOfWitness } from './witnesses.ts';
@@ -53,7 +53,7 @@ function* closeGapsOfScans(log: AnswerLog): Asking<Verdict | null> {
   // Ids are never shared, and one that scans have shown twice is in the list twice.
   const isPointless = log.list.identity === 'id' || log.hasOneSize || log.failed.length > 0;
   if (windows === undefined || isPointless) return null;
-  mergeScans(log, windows, openTies(windows, log));
+  mergeScans(log, windows);
   log.repairsBefore = log.repairs;
   return yield* withFront(log, yield* closeGaps(log, 'first'));
 }
@@ -128,11 +128,8 @@ export function* confirm(log: AnswerLog, found: Verdict): Asking<Proof> {
     }
     if (!verdict.isProven || scans++ >= furtherScansMax) return proof;
     const size = log.hasOneSize ? log.list.largest : sizeOfNextScan(log, scans);
-    const { problem } = yield* scanFully(log, size, {
-      isSecondLook: true,
-      hasOtherAddresses: true,
-      isCut: log.isMoving,
-    });
+    const options = { isSecondLook: true, hasOtherAddresses: true, isCut: log.isMoving };
+    const { problem } = yield* scanFully(log, size, options);
     isReadAgain ||= problem === null; // guard: a further reading is complete
   }
 }

@@ -23,17 +23,17 @@ export function openTies(windows: KeyWindows, log: AnswerLog): Tie[] {
 
 /** The pages of a second look for rows: around them, or of the whole list if those are more than half of it, or records can be anywhere. */
 export function pagesToConfirm(
-  { windows, ...order }: KeyWindows,
+  windows: KeyWindows,
   keys: readonly number[],
   { list: { largest, overlap, identity }, total, isUsed }: AnswerLog,
   run: number,
 ): Repairs {
   // Of a list on small pages all others can be used up.
   const sizes = [...sizesOf(largest, run), ...sizesBetween(smallestMin, Math.floor(largest / 2))];
-  const whole = new Plan(sizes[0] as number, overlap + order.extraOverlap, { isUsed }).to(total) ?? [];
-  if (order.outliers > 0) return { pages: whole, across: [] };
-  const ordered = keys.map(key => inOrder(key, order.direction));
-  const found = pagesFor(placesOf(windows, ordered, order, total), sizes, total, isUsed);
+  const whole = new Plan(sizes[0] as number, overlap + windows.extraOverlap, { isUsed }).to(total) ?? [];
+  if (windows.outliers > 0) return { pages: whole, across: [] };
+  const ordered = keys.map(key => inOrder(key, windows.direction));
+  const found = pagesFor(placesOf(windows, ordered, total), sizes, total, isUsed);
   const areMany = whole.length > 0 && found.pages.length > Math.max(1, whole.length / 2);
   return areMany && identity === 'id' ? { ...found, pages: whole } : found;
 }
@@ -106,11 +106,8 @@ function pagesFor(
 }
 
 /** @param last where the list ends, or the part of it that is looked at. */
-function openPlaces(
-  { chains, ...order }: KeyWindows,
-  { list, total }: AnswerLog,
-  last: number,
-): (PlaceRange | Tie)[] {
+function openPlaces({ chains, ...order }: KeyWindows, log: AnswerLog, last: number): (PlaceRange | Tie)[] {
+  const { list, total } = log;
   const places: (PlaceRange | Tie)[] = [];
   const add = (a: number, b: number) =>
     places.push({ from: Math.min(a, b) - order.extraOverlap, to: Math.max(a, b) + order.extraOverlap });
@@ -176,12 +173,7 @@ const movedSince = (answer: Answer, { direction }: KeyOrder, total: number): num
   direction === 'down' ? total - answer.total : 0;
 
 /** The places at which the list has, or can have, the records of a key, by windows that cover it; each once, in order. */
-function placesOf(
-  windows: readonly Window[],
-  keys: readonly number[],
-  order: KeyOrder,
-  total: number,
-): Tie[] {
+function placesOf({ windows, ...order }: KeyWindows, keys: readonly number[], total: number): Tie[] {
   const ranges = [...new Set(keys)]
     .sort((a, b) => a - b)
     .map(key => ({ from: key, to: key, isFromIn: true, isToIn: true }));

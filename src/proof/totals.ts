@@ -21,7 +21,6 @@ import { countsOf } from './page-items.ts';
 /** Compares an answer with its own total. At or beyond its own total it says nothing, unless it is the first page. */
 export function checkTotal(answer: Answer): 'agrees' | 'contradicts' | 'silent' {
   const { total, size, page, index, pageCount } = answer;
-  if (isOfEmptyList(answer)) return 'agrees';
   if (beginOf(answer) >= total && index > 0) return 'silent';
   const end = endOf(answer);
   // A page of one answer that has more records than its size is the last one.
@@ -74,10 +73,10 @@ export function isOnPageBefore({ index, size, page }: Answer, answers: readonly 
 
 /** The pages before those that are empty although a total says that they have records. */
 export function pagesBeforeEmpty(answers: readonly Answer[]): PageAddress[] {
-  const empty = answers.filter(
-    answer => answer.index > 0 && answer.page.count === 0 && isContradicted(answer),
-  );
-  return empty.map(({ index, size }) => ({ index: index - 1, size }));
+  const isEmpty = ({ index, page }: Answer) => index > 0 && page.count === 0;
+  return answers
+    .filter(each => isEmpty(each) && isContradicted(each))
+    .map(({ index, size }) => ({ index: index - 1, size }));
 }
 
 /** The sizes that the service has served in full. */

@@ -150,7 +150,7 @@ function pageOnceMore(claim: Answer, { list, total, isUsed }: AnswerLog): PageAd
 }
 
 /** Whether a page shows the whole list, so that it is enough if all rows are shown: a run that proved the list has seen the same page. */
-export function isKnownPage(answer: Answer, { list }: AnswerLog): boolean {
+function isKnownPage(answer: Answer, { list }: AnswerLog): boolean {
   if (!isOnePage(answer)) return false;
   // Sets and times can be written otherwise in each answer: then all records are as their rows, and all rows are shown.
   const isAsRows = () =>
