@@ -8,7 +8,7 @@ import { allKeys, type Direction, isIn, type KeyRange, keysOf } from './keys.ts'
 import type { AnswerLog, KeysBeyond, ListFacts } from './log.ts';
 import { orderOf } from './order.ts';
 import { countsOf, mostOf } from './page-items.ts';
-import { type AbsentRow, type Asking, askAbsent } from './questions.ts';
+import { type AbsentRow, type Asking, replyTo } from './questions.ts';
 import { causeInTotals, copiesIn, copyStepMin, haveStep, totalsInTime } from './totals.ts';
 
 /** The decision on a row that no answer has shown: removed, to be looked for once more, or left as it is. */
@@ -40,7 +40,8 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
   const findings = why === null ? found.findings : insteadOf(found.findings, why);
   const verdict: Verdict =
     copies === null ? { ...found, findings } : { rule: found.rule, isProven: false, findings };
-  const absent = yield* askAbsent([...log.merged, ...(verdict.repeated ? [verdict.repeated] : [])]);
+  const merged = [...log.merged, ...(verdict.repeated ? [verdict.repeated] : [])];
+  const { rows: absent } = yield* replyTo({ kind: 'absent', merged });
   const isEmpty = answers.every(({ page }) => page.count === 0);
   const isSuddenlyEmpty = isEmpty && absent.length > 0 && list.totalBefore !== 0;
   const isStuck = total > 0 && total % roundTotal === 0 && total === list.totalBefore;

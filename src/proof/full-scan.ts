@@ -146,9 +146,8 @@ function conclusionOf({ log, wrong, answers: all }: Pass, isPointless: boolean):
   const isEnd = last !== undefined && last.total === endOf(last);
   const { repeated, twice } = repeatsIn(pages, log);
   const firstAgain: Finding = { code: 'page_number_ignored', asked: alikeMin, answered: null };
-  const pageProblem =
-    wrong[0]?.wrong?.finding ??
-    (isPointless ? firstAgain : (pageProblemIn(answers) ?? deducedIn(answers, log)));
+  const inPages = isPointless ? firstAgain : (pageProblemIn(answers) ?? deducedIn(answers, log));
+  const pageProblem = wrong[0]?.wrong?.finding ?? inPages;
   return {
     pages,
     answers,

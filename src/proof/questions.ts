@@ -25,7 +25,7 @@ export type Question =
   | { readonly kind: 'absent'; readonly merged: readonly Shown[] }
   | { readonly kind: 'added' };
 
-/** What it is told: answers in the order of their arrival, rows, or a number. */
+/** What it is told: answers in the order of their arrival, fewer if one of them ends the batch; rows; or a number. */
 export type Reply =
   | { readonly kind: 'pages'; readonly answers: readonly Answer[] }
   | { readonly kind: 'absent'; readonly rows: readonly AbsentRow[] }
@@ -34,26 +34,13 @@ export type Reply =
 /** A part of a proof: it yields questions, receives replies, and returns a result. Nothing else comes in. */
 export type Asking<Result> = Generator<Question, Result, Reply>;
 
-/** Answers in the order of their arrival; fewer if one of them ends the batch. */
-export function* askPages(batch: Omit<Batch, 'kind'>): Asking<readonly Answer[]> {
-  const reply = yield { kind: 'pages', ...batch };
-  return reply.kind === 'pages' ? reply.answers : mistaken(reply);
-}
-
-/** The mirror's rows that no answer leaves room for. */
-export function* askAbsent(merged: readonly Shown[]): Asking<readonly AbsentRow[]> {
-  const reply = yield { kind: 'absent', merged };
-  return reply.kind === 'absent' ? reply.rows : mistaken(reply);
-}
-
-/** How many records the answers so far have that the mirror did not have, each counted once. */
-export function* askAdded(): Asking<number> {
-  const reply = yield { kind: 'added' };
-  return reply.kind === 'added' ? reply.count : mistaken(reply);
-}
-
-function mistaken({ kind }: Reply): never {
-  throw new TypeError(`A question was answered by ${kind}.`);
+/** Asks one question, and hands on the reply, which has to be of its kind. */
+export function* replyTo<Kind extends Question['kind']>(
+  question: Extract<Question, { readonly kind: Kind }>,
+): Asking<Extract<Reply, { readonly kind: Kind }>> {
+  const reply = yield question;
+  if (reply.kind !== question.kind) throw new TypeError(`A question was answered by ${reply.kind}.`);
+  return reply as Extract<Reply, { readonly kind: Kind }>;
 }
 
 /** A row that no answer has shown. */

@@ -5,7 +5,7 @@ import type { Direction } from './keys.ts';
 import type { AnswerLog } from './log.ts';
 import { areSameRecords } from './page-items.ts';
 import { sizesBetween, sizesOf } from './plan.ts';
-import { type Asking, askAbsent } from './questions.ts';
+import { type Asking, replyTo } from './questions.ts';
 import { asItsRow } from './record-no.ts';
 import {
   endsWithoutTotals,
@@ -163,7 +163,9 @@ export function* lookUpRows(log: AnswerLog): Asking<void> {
   const isOpen = log.isWitnessMissed
     ? log.list.isAfterCleanRun === true
     : log.answers.some(answer => isKnownPage(answer, log));
-  if (log.absent === null && isOpen) log.absent = yield* askAbsent(log.merged);
+  if (log.absent !== null || !isOpen) return;
+  const { rows } = yield* replyTo({ kind: 'absent', merged: log.merged });
+  log.absent = rows;
 }
 
 /** Whether one answer shows the whole list, and another one says so, too; its order does not matter. */
