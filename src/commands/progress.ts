@@ -1,6 +1,6 @@
 import type { ServiceError } from '../errors.ts';
 import { count, duration } from '../render/numbers.ts';
-import type { ListObserver } from '../sync/drive.ts';
+import type { ListObserver } from '../sync/task.ts';
 import { type Logger, loggedError } from './logging.ts';
 import { drawEveryMs, type StatusLine } from './terminal.ts';
 

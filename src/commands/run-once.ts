@@ -63,7 +63,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
       logger.current.runId = runId;
       request.onBegun?.();
     },
-    removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval ?? false },
+    deleteLimit: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval ?? false },
     pagesMax: config.maxPages,
     fullEveryMs: request.full ? 0 : config.fullEveryMs,
     isAfresh: request.full === true || request.rebuild === true,

@@ -99,7 +99,13 @@ export async function getFirstPage(
   const cut: LargerSize = { asked: greatest, how: 'cut', served: pageSize };
   const servedNow = { pageSize, isSent: asked !== null, isOnly: isOnlySize, refusedAtMs: nowMs };
   return {
-    ...{ page, tried, firstPageNo, pageCount, pageSize, sendsServedSize: asked !== null, isOnlySize },
+    page,
+    tried,
+    firstPageNo,
+    pageCount,
+    pageSize,
+    sendsServedSize: asked !== null,
+    isOnlySize,
     served: isRefusedNow ? servedNow : served,
     asked,
     larger: found.larger ?? (greatest > pageSize ? cut : null),

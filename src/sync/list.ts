@@ -8,8 +8,8 @@ import { apply, assertSum, replacementOf } from '../store/write/apply.ts';
 import { forgetResumeLog } from '../store/write/next-state.ts';
 import { Stage } from '../store/write/stage.ts';
 import { nothingLearnt, type ReadList, readState, type SyncState } from '../store/write/sync-state.ts';
-import { type Done, type Failed, type ListRun, type ListTask, Pause, type ReadSoFar } from './drive.ts';
 import { type OrderedEnd, type Refused, readFully, readGrowth } from './read.ts';
+import { type Done, type Failed, type ListRun, type ListTask, Pause, type ReadSoFar } from './task.ts';
 
 /** How a list ended, and whether its reading pauses: then the next run goes on with it, if it has got further. */
 export interface SyncedList {
@@ -164,7 +164,7 @@ const keepingMsMax = 20_000;
 
 /** Writes a list that was read. A reading that ended early is written, too, and then has the status of what ended it. */
 async function write(
-  { context, mirror, removals, conclude }: WrittenList,
+  { context, mirror, deleteLimit, conclude }: WrittenList,
   { found, result: read, endedBy }: Done<ReadList>,
 ): Promise<Done<SyncedList> | Refused> {
   const { stage } = found;
@@ -181,14 +181,14 @@ async function write(
       ...(endedBy && endOf(endedBy)),
     });
   };
-  const reasons = replacementOf(stage, removals);
+  const reasons = replacementOf(stage, deleteLimit);
   if (reasons.length > 0) {
     const nothing = { status: 'partial', reasons, reason: sentencesOf(reasons) } as const;
     const outcome = await mirror.recordList(conclude(found, { ...nothing, ...(endedBy && endOf(endedBy)) }));
     return { kind: 'done', found, result: { outcome, pause: null, fault: null }, endedBy };
   }
   try {
-    const written = await apply(stage, read, removals, ending, signal);
+    const written = await apply(stage, read, deleteLimit, ending, signal);
     if (written.kind === 'written') {
       const hasGrown = written.resumable > stage.older.length;
       const pause = endedBy instanceof Pause ? { hasGrown } : null;

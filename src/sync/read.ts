@@ -12,9 +12,10 @@ import { overlapOf } from '../proof/plan.ts';
 import { prove } from '../proof/prove.ts';
 import type { Stage } from '../store/write/stage.ts';
 import { type GrowingEnd, nothingLearnt, type ReadList } from '../store/write/sync-state.ts';
-import { type Done, drive, type Failed, type ListRun, type ReadSoFar } from './drive.ts';
+import { drive } from './drive.ts';
 import { type FirstPage, getFirstPage, pagesStated, seeFirstPage, stillServed } from './first-page.ts';
 import { tooManyPages } from './pages.ts';
+import type { Done, Failed, ListRun, ReadSoFar } from './task.ts';
 
 /** What earlier runs knew does not do, so that the list is read again. */
 export interface Refused {
@@ -103,7 +104,11 @@ export async function readFully(run: ListRun, stage: Stage, readingsBefore: numb
   if (stage.hasRecalled && isOpen && endedBy === null)
     return { kind: 'refused', found, reason: sentencesOf(findings) ?? '' };
   const result = {
-    ...{ proof, answers, firstPageNo, pageSize, servedSize: first.served },
+    proof,
+    answers,
+    firstPageNo,
+    pageSize,
+    servedSize: first.served,
     readSince: readSince(answersInUse(proof), begunAtMs),
     toResume: endedBy === null ? null : { totalBefore },
   };

@@ -38,8 +38,8 @@ import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import { CancelledError, exitCodes } from '../errors.ts';
 import { hasNothingOpen } from '../store/tables/accepted.ts';
 import type { ListOutcome, RunStatus } from '../store/tables/run.ts';
-import type { ListOptions, RunWorld } from './drive.ts';
 import { runErrorOf, type SyncedList, syncList } from './list.ts';
+import type { ListOptions, RunWorld } from './task.ts';
 
 /** The task of a run. */
 export interface RunOptions extends ListOptions {

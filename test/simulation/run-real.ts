@@ -4,8 +4,8 @@ import { CancelledError, MirrorAlteredError, ServiceError } from '../../src/erro
 import { readPage } from '../../src/service/page.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
-import type { ListObserver } from '../../src/sync/drive.ts';
 import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
+import type { ListObserver } from '../../src/sync/task.ts';
 import type { Answer, Ask } from './answers.ts';
 import { type ListName, listNames } from './scenario.ts';
 
@@ -87,7 +87,7 @@ async function tryOnce(wish: RunWish, mayRebuild: boolean): Promise<RunReport> {
         trigger: 'manual',
         docmirrorVersion: 'simulation',
         pageSize,
-        removals: { shareMax: 0.5, allowAny: !wish.isGuarded },
+        deleteLimit: { shareMax: 0.5, allowAny: !wish.isGuarded },
         pagesMax: 1_000_000,
         fullEveryMs: wish.isIncremental ? 24 * hourMs : 0,
         isAfresh: false,

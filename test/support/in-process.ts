@@ -8,8 +8,8 @@ import { Service, type ServiceOptions } from '../../src/service/service.ts';
 import type { ListOutcome } from '../../src/store/tables/run.ts';
 import type { ListContext } from '../../src/store/write/mirror.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
-import type { ListOptions } from '../../src/sync/drive.ts';
 import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
+import type { ListOptions } from '../../src/sync/task.ts';
 import { sqlite, type TemporaryFolder, temporaryFolder } from './run-cli.ts';
 
 // Runs without a process, ten times as fast: for tests that are not about the command line.
@@ -66,7 +66,7 @@ export async function run(
         trigger: 'manual',
         docmirrorVersion: 'test',
         pageSize: options.pageSize ?? null,
-        removals: { shareMax: options.maxRemovals ?? 1, allowAny: options.maxRemovals === undefined },
+        deleteLimit: { shareMax: options.maxRemovals ?? 1, allowAny: options.maxRemovals === undefined },
         pagesMax: 1_000_000,
         fullEveryMs: options.fullEveryMs ?? 0,
         isAfresh: options.isAfresh ?? false,

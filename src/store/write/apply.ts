@@ -37,14 +37,14 @@ const refused = (reason: string): Written => ({ kind: 'refused', reason });
 export async function apply(
   stage: Stage,
   result: ReadList,
-  removals: DeleteLimit,
+  deleteLimit: DeleteLimit,
   conclude: (isProven: boolean, applied: Applied) => ListOutcome,
   signal: AbortSignal,
 ): Promise<Written> {
   const { context, reconciliation } = stage;
   const { file, list, runId, sqlite, sumBefore, haveOthersWritten } = context;
   const { proof } = result;
-  const changes = changesOf(stage, result, removals);
+  const changes = changesOf(stage, result, deleteLimit);
   const { deleted, heldBack, undecided, findings } = changes;
   if (changes.outdated !== null) return refused(sentenceOf(changes.outdated));
   // An incremental sync rests on the newest records that were known.
@@ -126,7 +126,11 @@ interface ListChanges {
 }
 
 /** Finds what a run does to a list that was read. */
-function changesOf(stage: Stage, { proof, answers, toResume }: ReadList, removals: DeleteLimit): ListChanges {
+function changesOf(
+  stage: Stage,
+  { proof, answers, toResume }: ReadList,
+  deleteLimit: DeleteLimit,
+): ListChanges {
   const { context, rejected, reconciliation } = stage;
   const { list, sqlite, table, sumBefore } = context;
   const { rows: decided = [], findings = [] } = proof ?? {};
@@ -161,12 +165,12 @@ function changesOf(stage: Stage, { proof, answers, toResume }: ReadList, removal
     // Only rows up to the last clean run count: otherwise the next run could remove all that this one holds back.
     const cleanRunId = clean?.runId ?? Number.POSITIVE_INFINITY;
     const count = gone.filter(row => table.read(row).firstSeenRunId <= cleanRunId).length;
-    const limit = removalsMax(clean?.recordCount ?? sumBefore.count, removals);
+    const limit = deletesMax(clean?.recordCount ?? sumBefore.count, deleteLimit);
     return count > limit ? { why: 'limit', limit } : null;
   }
 }
 
-/** How much of a list a run can remove. */
+/** How much of a list a run can delete. */
 export interface DeleteLimit {
   /** The greatest share of the rows of the last clean run, from 0 to 1. */
   readonly shareMax: number;
@@ -174,12 +178,12 @@ export interface DeleteLimit {
   readonly allowAny: boolean;
 }
 
-/** Up to this many removals are always allowed: a small list can change by half and more. */
-const removalsAlwaysAllowed = 20;
+/** So many rows can always be deleted: a small list can change by half and more. */
+const deletesAlwaysAllowed = 20;
 
-/** How many rows that are gone a run can remove, of the `cleanCount` rows of the last clean run. Newer rows do not count. */
-function removalsMax(cleanCount: number, { shareMax, allowAny }: DeleteLimit): number {
-  const most = Math.max(removalsAlwaysAllowed, Math.floor(cleanCount * shareMax));
+/** How many rows that are gone a run can delete, of the `cleanCount` rows of the last clean run. Newer rows do not count. */
+function deletesMax(cleanCount: number, { shareMax, allowAny }: DeleteLimit): number {
+  const most = Math.max(deletesAlwaysAllowed, Math.floor(cleanCount * shareMax));
   return allowAny ? Number.POSITIVE_INFINITY : most; // guard: removals
 }
 
@@ -188,7 +192,7 @@ const [knownMin, replacedShare] = [20, 0.9];
 
 /**
  * Says that the list seems to be another one under the same ids, or that a field by which its records are known is in none of them any more,
- * so that each would count as a new one; nothing if it is not so, or if the guard lets any removals through.
+ * so that each would count as a new one; nothing if it is not so, or if the limit allows any number.
  */
 export function replacementOf({ context, sql }: Stage, { allowAny }: DeleteLimit): readonly Finding[] {
   const { sqlite, sumBefore, list } = context;

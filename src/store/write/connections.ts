@@ -122,13 +122,12 @@ export class ConnectionNames {
   /** Writes what a list says of connections, and the rows of new ones. If it is all that the list says, it replaces what is known. */
   write(sqlite: Database.Database, resource: ResourceName, runId: number, isWhole: boolean): void {
     if (isWhole) sqlite.prepare('DELETE FROM _connection_names WHERE resource = ?').run(resource);
-    const write = sqlite.prepare(
-      `INSERT INTO _connection_names (resource, connection_id, name, _extra, named_at)
-       VALUES (@resource, @id, @name, @extra, @namedAt) ON CONFLICT DO UPDATE SET
-         name = iif(${isNewer('name', '@namedAt')}, @name, name),
-         named_at = iif(${isNewer('name', '@namedAt')}, @namedAt, named_at),
-         _extra = iif(_extra IS NULL OR ${isNewer('extra', '@extraAt')}, @extra, _extra)`,
-    );
+    const upsert = `INSERT INTO _connection_names (resource, connection_id, name, _extra, named_at)
+      VALUES (@resource, @id, @name, @extra, @namedAt) ON CONFLICT DO UPDATE SET
+        name = iif(${isNewer('name', '@namedAt')}, @name, name),
+        named_at = iif(${isNewer('name', '@namedAt')}, @namedAt, named_at),
+        _extra = iif(_extra IS NULL OR ${isNewer('extra', '@extraAt')}, @extra, _extra)`;
+    const write = sqlite.prepare(upsert);
     for (const [id, { name, extra }] of this.#newest()) {
       const texts = { name: name?.text ?? null, extra: extra?.text ?? null };
       write.run({ resource, id, ...texts, namedAt: dateOf(name), extraAt: dateOf(extra) });

@@ -74,12 +74,9 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
   const isListed =
     firstRow(sqlite, `SELECT 1 FROM ${tableOf(resource)} WHERE id = ?`, recordId) !== undefined;
   type Version = { id: number; fromRunId: number; runId: number; record: string | null; content: string };
-  const ended = allRows<Version>(
-    sqlite,
-    `SELECT id, valid_from_run_id AS fromRunId, valid_to_run_id AS runId, record, lower(hex(content)) AS content
-     FROM record_history WHERE resource = @resource AND record_id = @recordId ORDER BY valid_to_run_id`,
-    bound,
-  );
+  const ofRecord = `SELECT id, valid_from_run_id AS fromRunId, valid_to_run_id AS runId, record, lower(hex(content)) AS content
+    FROM record_history WHERE resource = @resource AND record_id = @recordId ORDER BY valid_to_run_id`;
+  const ended = allRows<Version>(sqlite, ofRecord, bound);
   if (!isListed && ended.length === 0 && rejected.length === 0)
     throw new MirrorFileError(`${path} has no ${resource} ${recordId}, and never had.`, {
       code: 'not_found',

@@ -86,13 +86,10 @@ function replacedSql(list: ListDefinition): string {
   if (identity.by !== 'id') return 'SELECT count(DISTINCT record) FROM temp.incoming WHERE record < 0';
   const kept = [
     ...scalarFields(list).map(({ column }) => `i.${column} = t.${column}`),
-    ...arrayFields(list).map(
-      (
-        array,
-        at,
-      ) => `EXISTS (SELECT 1 FROM ${array.table} a JOIN json_each(i.arrays, '$[${at}]') b ON b.value = a.${array.column}
-        WHERE a.${ownerColumn} = t.id)`,
-    ),
+    ...arrayFields(list).map((array, at) => {
+      const element = `json_each(i.arrays, '$[${at}]') b ON b.value = a.${array.column}`;
+      return `EXISTS (SELECT 1 FROM ${array.table} a JOIN ${element} WHERE a.${ownerColumn} = t.id)`;
+    }),
     `EXISTS (SELECT 1 FROM json_each(i._extra) a JOIN json_each(t._extra) b ON a.key = b.key AND a.value = b.value)`,
   ];
   return `SELECT count(DISTINCT record) FROM temp.incoming i CROSS JOIN ${table} t ON t.id = record

@@ -132,10 +132,8 @@ export class SqliteMirror {
       const id = start === null ? 0 : this.#runs.begin(start);
       // A further run of the same process goes on with what the rebuilt mirror has.
       const isFirst = this.#runId === 0;
-      return {
-        id,
-        dropped: mayRebuild && isFirst && start !== null ? rebuild(file.sqlite, id, start) : null,
-      };
+      const dropped = mayRebuild && isFirst && start !== null ? rebuild(file.sqlite, id, start) : null;
+      return { id, dropped };
     });
   }
 

@@ -75,10 +75,8 @@ function nextState(
 /** Forgets the answers of a reading that ended early, because what they say can't be written. */
 export async function forgetResumeLog({ context, state: before }: Stage): Promise<void> {
   const { file, list, runId } = context;
-  const state = { ...before, resumeLog: null };
-  await transact(file, AbortSignal.timeout(forgettingMsMax), () =>
-    writeState(file.sqlite, list, runId, state),
-  );
+  const forget = () => writeState(file.sqlite, list, runId, { ...before, resumeLog: null });
+  await transact(file, AbortSignal.timeout(forgettingMsMax), forget);
 }
 
 /** How long that can wait for another program's lock, in milliseconds. */

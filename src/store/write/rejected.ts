@@ -75,17 +75,17 @@ export class RejectedRecords {
     const next = `SELECT n, identity, kind, content, reason FROM temp.rejected WHERE n > ? ORDER BY n LIMIT ${recordsPerStep}`;
     const staged = sqlite.prepare<[number], Staged>(next);
     // To sort what one question finds would take longer than two questions.
-    const known = [
-      "content = @content AND (+identity = @identity AND reason = @reason OR identity IS NULL OR @kind = 'place')",
-      'identity = @identity AND reason = @reason',
-    ].map(isSame =>
+    const knownBy = (isSame: string) =>
       sqlite.prepare<object, { id: number | null }>(
         `SELECT id, max(last_run_id) FROM rejected_records WHERE ${isSame} AND resource = @resource AND last_run_id < @runId`,
-      ),
+      );
+    const isSameReason = 'identity = @identity AND reason = @reason';
+    const byIdentity = knownBy(isSameReason);
+    const byContent = knownBy(
+      `content = @content AND (+${isSameReason} OR identity IS NULL OR @kind = 'place')`,
     );
-    const moveOn = sqlite.prepare(
-      'UPDATE rejected_records SET last_run_id = @runId, identity = @identity WHERE id = @id',
-    );
+    const goOn = 'UPDATE rejected_records SET last_run_id = @runId, identity = @identity WHERE id = @id';
+    const moveOn = sqlite.prepare(goOn);
     const write = `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content, identity)
       SELECT @runId, @runId, @resource, CAST(@firstPageNo AS INTEGER) + place / CAST(@pageSize AS INTEGER), place % CAST(@pageSize AS INTEGER), reason, record, content, identity
       FROM temp.rejected WHERE n = @n`;
@@ -94,7 +94,7 @@ export class RejectedRecords {
       const step: Staged[] = staged.all(after);
       for (const row of step) {
         const all = { ...bound, ...row };
-        const id = known[0]?.get(all)?.id ?? known[1]?.get(all)?.id ?? null;
+        const id = byContent.get(all)?.id ?? byIdentity.get(all)?.id ?? null;
         if (id === null) insert.run(all);
         else moveOn.run({ ...all, id });
       }

@@ -114,11 +114,9 @@ const newestRowsMax = 1_000;
 
 /** The state as JSON, and the run that wrote it; undefined if there is none, null if another program changed it. */
 export function savedState(sqlite: Database.Database, { resource }: ListDefinition) {
-  const saved = firstRow<{ runId: number; json: string; hash: string }>(
-    sqlite,
-    'SELECT run_id AS runId, state AS json, lower(hex("check")) AS hash FROM _list_states WHERE resource = ?',
-    resource,
-  );
+  const query =
+    'SELECT run_id AS runId, state AS json, lower(hex("check")) AS hash FROM _list_states WHERE resource = ?';
+  const saved = firstRow<{ runId: number; json: string; hash: string }>(sqlite, query, resource);
   if (saved === undefined) return undefined;
   const { runId, json, hash } = saved;
   return stateCheck(resource, runId, json) === hash ? { runId, json } : null;
