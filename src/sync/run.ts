@@ -19,7 +19,7 @@
 //     form                  store/write/versions.ts a text that the mirror lacks takes that of its row, if it means the same
 //     numbers               store/write/records.ts  of the record and of its text, for the proof; what the mirror lacks is staged
 //     pairs                 proof/reconcile.ts      of texts and rows, if a record has several
-//     removed?              proof/conclude.ts       whether a row goes that no answer shows; retained.ts, and read.ts `unlessOld`, let it stay
+//     removed?              proof/conclude.ts       whether a row goes that no answer shows; read.ts `unlessOld`: it stays if answers are old
 //                           store/write/stage.ts    `rowsToDecide`: it stays if its record is rejected
 //                           store/write/apply.ts    `changesOf`: it stays if too many go; `replacementOf`: of another list nothing is written
 //     row                   store/write/apply.ts    a staged text is that of its row, or of a new one (list-sql.ts)
