@@ -104,8 +104,9 @@ export function windowsOf(log: AnswerLog, ends: 'witnessed' | 'claimed'): KeyWin
     const to = ends ? allKeys.to : greatest - lateness; // guard: lateness after a page
     if (from > to) return null;
     const range = { from, to, isFromIn: isFirst || areEdgesIn, isToIn: ends || areEdgesIn };
-    const covered = answer.only === undefined ? range : common(range, answer.only); // guard: pages read across say nothing of other keys
-    return covered && { answer, ...covered };
+    if (answer.only === undefined) return { answer, ...range };
+    const [covered] = openRanges(openRanges([range], answer.only), answer.only); // guard: pages read across say nothing of other keys
+    return covered === undefined ? null : { answer, ...covered };
   }
 }
 
@@ -125,14 +126,6 @@ export function openRanges(windows: readonly KeyRange[], within: KeyRange = allK
   }
   if (compare(reach, end) < 0) open.push(between(reach, end));
   return open;
-}
-
-/** The keys that are in two ranges; null if there are none. */
-function common(one: KeyRange, other: KeyRange): KeyRange | null {
-  const [from, to] = [[one, other].map(beginOfRange), [one, other].map(endOfRange)];
-  const begin = from.reduce((a, b) => (compare(a, b) < 0 ? b : a));
-  const end = to.reduce((a, b) => (compare(a, b) < 0 ? a : b));
-  return compare(begin, end) < 0 ? between(begin, end) : null;
 }
 
 /** The edge of a range: before a key, or behind it. */

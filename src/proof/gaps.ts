@@ -37,11 +37,7 @@ export type Look = 'first' | 'front' | 'second';
 const isSecond = (look: Look) => ({ isSecondLook: look === 'second' });
 
 /** How often it was asked for what has a limit. */
-interface Tries {
-  witnesses: number;
-  further: number;
-  ends: number;
-}
+type Tries = Record<'witnesses' | 'further' | 'ends', number>;
 
 /** What a step has done: it has asked for something, so that all is looked at again, or it has an end. Null if there is nothing to do. */
 type Step = 'asked' | Verdict | null;

@@ -3,7 +3,7 @@
 import { greatestOf, leastOf } from '../contract/extremes.ts';
 import { type Answer, beginOf, endOf, inTime, isAt, type PageAddress, reachOf } from './answers.ts';
 import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
-import { inOrder, type KeyRange } from './keys.ts';
+import { allKeys, inOrder, type KeyRange } from './keys.ts';
 import type { AnswerLog } from './log.ts';
 import type { KeyOrder } from './order.ts';
 import { type IsUsed, type PlaceRange, Plan, sizesBetween, sizesOf, smallestShare } from './plan.ts';
@@ -174,9 +174,7 @@ const movedSince = (answer: Answer, { direction }: KeyOrder, total: number): num
 
 /** The places at which the list has, or can have, the records of a key, by windows that cover it; each once, in order. */
 function placesOf({ windows, ...order }: KeyWindows, keys: readonly number[], total: number): Tie[] {
-  const ranges = [...new Set(keys)]
-    .sort((a, b) => a - b)
-    .map(key => ({ from: key, to: key, isFromIn: true, isToIn: true }));
+  const ranges = [...new Set(keys)].sort((a, b) => a - b).map(key => ({ ...allKeys, from: key, to: key }));
   const places = [...answersAt(ranges, windows)].flatMap(([keys, answers]) =>
     answers.length === 0 ? [] : { ...placeNow(answers, keys, order, total), keys },
   );
