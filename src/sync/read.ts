@@ -100,7 +100,7 @@ export async function readFully(run: ListRun, stage: Stage, readingsBefore: numb
   }
   const hasFailed = findings.some(({ code }) => code === 'page_failed');
   const isOpen = verdict.rule === 'key' && !verdict.isProven && !hasFailed;
-  // Answers of an earlier run leave windows open: the list is read again without them.
+  // Answers of an earlier run can be why it is open: the list is read again without them.
   if (stage.hasRecalled && isOpen && endedBy === null)
     return { kind: 'refused', found, reason: sentencesOf(findings) ?? '' };
   const result = {

@@ -60,7 +60,7 @@ function stagingSql(list: ListDefinition, { time, timeText, written, arrays }: C
     /** Values of a staged version: its number, its record's number, the columns, `_extra`, the content and the arrays, if any. */
     width: staged.length,
     hasArrays: arrays.length > 0,
-    /** A staged record without a noted change is one new row, if it has none. */
+    /** A staged record without a noted change is one new row, if it has no row yet. */
     create: `${drop};
       CREATE TEMP TABLE incoming
         (n INTEGER PRIMARY KEY, record INTEGER NOT NULL, ${typed.join(', ')}, _extra TEXT, _content BLOB NOT NULL, arrays TEXT);
