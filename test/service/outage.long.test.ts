@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { setScene } from '../support/scene.ts';
 
-describe.concurrent('a service that answers nothing useful', () => {
+describe('a service that answers nothing useful', () => {
   test('is given up after --give-up-after, all lists together, and each list says why', async () => {
     await using scene = await setScene();
     scene.service.options.faults = () => ({ kind: 'status', status: 503 });
