@@ -151,7 +151,13 @@ const atEndShare = 3 / 4;
 
 /** Rows that stay at the growing end: an earlier total counted them, or the list seems to be being filled. */
 export type Retained = { readonly rows: ReadonlySet<AbsentRow> } & (
-  | { readonly why: 'copy'; readonly counted: number; readonly other: number }
+  | {
+      readonly why: 'copy';
+      readonly counted: number;
+      readonly other: number;
+      /** Whether a total fell by so much: then answers after it can be of the copy that lags. */
+      readonly hasFallen: boolean;
+    }
   | { readonly why: 'filled'; readonly end: KeysBeyond }
 );
 
@@ -190,7 +196,8 @@ function retainedOf(
     const shown = [...most.values()].reduce((sum, count) => sum + count, 0);
     const isCopy = counted > shown + staying; // guard: rows that an earlier total counted
     const atEnd = isCopy ? goneUpTo(leastEndOf(fresh, order?.direction ?? 'up'), lateShare.copy).rows : [];
-    if (atEnd.length > 0) return { why: 'copy', counted, other, rows: new Set(atEnd) };
+    const hasFallen = totals.some((total, at) => (totals[at - 1] ?? total) - total >= copyStepMin);
+    if (atEnd.length > 0) return { why: 'copy', counted, other, hasFallen, rows: new Set(atEnd) };
   }
 
   const { end, rows: atEnd, newer } = goneUpTo(Number.POSITIVE_INFINITY, lateShare.filled);

@@ -1941,6 +1941,14 @@ export const outerMutants: readonly OuterMutant[] = [
     name: 'pages of two sizes are the same, because a record before them went',
   },
   {
+    guards: 'the front of a copy that lags, which shows others instead',
+    file: 'src/proof/prove.ts',
+    line: "retained?.why === 'copy' && !retained.hasFallen;",
+    instead: "retained?.why === 'copy';",
+    test: 'test/sync/growing-end.test.ts',
+    name: 'a copy that lags removes nothing although as many arrive as it lacks',
+  },
+  {
     guards: 'the front, which can show what a total counted',
     file: 'src/proof/prove.ts',
     line: '!canFrontShow(proof)) return proof;',
