@@ -1,9 +1,22 @@
 import canonicalize from 'canonicalize';
 import { keptResources, resourceNames } from '../contract/lists.ts';
-import * as shape from '../contract/shapes.ts';
-
-const { anyObject, anyOf, exact, hex, isValid, list, object, oneOf, optional, orNull, text, time, whole } =
-  shape;
+import {
+  anyObject,
+  anyOf,
+  exact,
+  hex,
+  isValid,
+  list,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  type Shape,
+  text,
+  time,
+  type ValueOf,
+  whole,
+} from '../contract/shapes.ts';
 
 const mirrorId = text('', '^[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}$');
 const count = (description = '') => whole(description, 0);
@@ -53,7 +66,7 @@ const rejectedMeaning = 'rejected records of these runs were deleted; only if th
 const rejected = optional(list(rejectedOfRun, rejectedMeaning));
 
 /** A receipt of one kind, and what it is about. */
-const kind = <const Kind extends string, Fields extends Record<string, shape.Shape>>(
+const kind = <const Kind extends string, Fields extends Record<string, Shape>>(
   name: Kind,
   meaning: string,
   fields: Fields,
@@ -137,15 +150,15 @@ const restore = kind('restore', 'a backup took the place of the mirror', {
 export const receiptShapes = { run, prune, upgrade, rebuild, erase, accept, withdraw, restore };
 
 /** One leaf of the log. */
-export type Receipt = shape.ValueOf<(typeof receiptShapes)[keyof typeof receiptShapes]>;
+export type Receipt = ValueOf<(typeof receiptShapes)[keyof typeof receiptShapes]>;
 /** The statement of a run about itself and its lists. */
-export type RunReceipt = shape.ValueOf<typeof run>;
+export type RunReceipt = ValueOf<typeof run>;
 /** That texts were erased. */
-export type EraseReceipt = shape.ValueOf<typeof erase>;
+export type EraseReceipt = ValueOf<typeof erase>;
 /** The result of a run for one list. */
-export type ListReceipt = shape.ValueOf<typeof listReceipt>;
+export type ListReceipt = ValueOf<typeof listReceipt>;
 /** The state of a list. */
-export type ListSum = shape.ValueOf<typeof listSum>;
+export type ListSum = ValueOf<typeof listSum>;
 
 /** A text is no receipt, note, checkpoint or key, although it should be one. Only the caller knows the name of its file. */
 export class MalformedError extends Error {

@@ -1,4 +1,4 @@
-// Of all phases: the list's facts, and the log of answers, which is all that one phase hands to the next.
+// Of all phases: the list's facts, and the log of answers, which each phase reads. Verdicts go from phase to phase in prove.ts.
 
 import { greatestOf } from '../contract/extremes.ts';
 import {

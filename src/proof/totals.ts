@@ -135,11 +135,14 @@ export function areShort(answers: readonly Answer[]): boolean {
 /** The totals of answers, in the order in which these were asked for. */
 export const totalsInTime = (answers: readonly Answer[]): number[] =>
   inTime(answers).map(({ total }) => total);
+
 /** Totals that move by so much from one answer to the next are of copies of a list, or of one that is emptied or filled. */
 export const copyStepMin = 3;
+
 /** Whether totals, in the order in which they were asked for, move by so much. */
 export const haveStep = (totals: readonly number[]): boolean =>
   totals.some((total, at) => Math.abs((totals[at - 1] ?? total) - total) >= copyStepMin);
+
 /** A total comes from another copy if it comes back by such a step in so many answers, and this share of them. */
 const copyReturnsMin = 4;
 const copyShare = 1 / 10;

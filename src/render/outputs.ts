@@ -1,13 +1,26 @@
 import { receiptShapes } from '../audit/receipt.ts';
 import { keptResources } from '../contract/lists.ts';
 import { unknownField } from '../contract/page.ts';
-import * as shape from '../contract/shapes.ts';
+import {
+  anyObject,
+  anyOf,
+  anything,
+  hex,
+  list,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  partial,
+  text,
+  time,
+  type ValueOf,
+  whole,
+  yesOrNo,
+} from '../contract/shapes.ts';
 import { rejectedRecord, rejectionCount } from '../store/read/runs/rejected.ts';
 import { error, labels, listOutcome, news, recordedRun, resource, run } from '../store/tables/run.ts';
 import { serviceChange } from '../store/tables/service-facts.ts';
-
-const { anyObject, anyOf, anything, hex, list, object, oneOf, optional, orNull, partial, text } = shape;
-const { time, whole, yesOrNo } = shape;
 
 // Members that several outputs have.
 const { baseUrl, docmirrorVersion } = recordedRun;
@@ -294,7 +307,7 @@ export const outputs = {
 };
 
 /** The outputs as values. */
-export type OutputOf = { readonly [Name in keyof typeof outputs]: shape.ValueOf<(typeof outputs)[Name]> };
+export type OutputOf = { readonly [Name in keyof typeof outputs]: ValueOf<(typeof outputs)[Name]> };
 
 /** The output of a command that fails before it has anything else to say. */
 export const failureOutput = object({ error });
