@@ -57,7 +57,7 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
   const decisionOf = (key: number): Decision => (isKept(key) ? 'undecided' : byAnswers(key));
   const decisions = absent.map(row => ({ ...row, decision: decisionOf(row.key) }));
   const gone = decisions.filter(({ decision }) => decision === 'gone');
-  const retained = retainedOf(log, verdict, gone, decisions.length - gone.length);
+  const retained = yield* retainedOf(log, verdict, gone, decisions.length - gone.length);
   const rows = decisions.map(row =>
     retained?.rows.has(row) ? { ...row, decision: 'undecided' as const } : row,
   );
@@ -151,13 +151,7 @@ const atEndShare = 3 / 4;
 
 /** Rows that stay at the growing end: an earlier total counted them, or the list seems to be being filled. */
 export type Retained = { readonly rows: ReadonlySet<AbsentRow> } & (
-  | {
-      readonly why: 'copy';
-      readonly counted: number;
-      readonly other: number;
-      /** Whether a total fell by so much: then answers after it can be of the copy that lags. */
-      readonly hasFallen: boolean;
-    }
+  | { readonly why: 'copy'; readonly counted: number; readonly other: number }
   | { readonly why: 'filled'; readonly end: KeysBeyond }
 );
 
@@ -167,24 +161,27 @@ export type Retained = { readonly rows: ReadonlySet<AbsentRow> } & (
  * @param gone rows that two answers do not show.
  * @param staying how many other rows stay that no answer shows.
  */
-function retainedOf(
+function* retainedOf(
   { list, answers, misplaced }: AnswerLog,
   verdict: Verdict,
   gone: readonly AbsentRow[],
   staying: number,
-): Retained | null {
+): Asking<Retained | null> {
   if (gone.length === 0) return null;
   const fresh = inTime(answers.filter(isOfRun));
   const order = verdict.windows ?? orderOf(answers, list.learnt);
-  /** The rows at the end, up to the newest, with only a few listed records between them; and how many these are. */
-  const goneUpTo = (newest: number, share: number) => {
+  /** The rows at the end, up to the newest, with only a few listed records between them, besides new ones; and how many these are. */
+  const goneUpTo = (newest: number, share: number, added = 0) => {
     if (order === null) return { end: { beyond: null }, rows: gone, newer: 0 };
-    const keys = keysFrom(fresh, gone).filter(key => key <= newest);
+    const everyKey = keysFrom(fresh, gone);
+    const keys = everyKey.filter(key => key <= newest);
+    // New records have the newest keys.
+    const addedHere = Math.max(0, added - (everyKey.length - keys.length));
     const sorted = gone.filter(({ key }) => !Number.isNaN(key)).sort((a, b) => b.key - a.key);
     let [listed, newer, beyond] = [0, 0, Number.POSITIVE_INFINITY];
     for (const [at, { key }] of sorted.entries()) {
       while ((keys[listed] ?? key) > key + order.lateness) listed++;
-      if (listed <= share * (at + 1)) [newer, beyond] = [listed, key]; // guard: rows before a few late ones
+      if (listed <= addedHere + share * (at + 1)) [newer, beyond] = [listed, key]; // guard: rows before a few late ones
     }
     return { end: { beyond }, rows: sorted.filter(row => isAtEnd(row, { beyond })), newer };
   };
@@ -194,10 +191,14 @@ function retainedOf(
     const [counted, other] = [greatestOf(totals), leastOf(totals)];
     const most = mostOf(answers.map(({ page }) => page));
     const shown = [...most.values()].reduce((sum, count) => sum + count, 0);
-    const isCopy = counted > shown + staying; // guard: rows that an earlier total counted
-    const atEnd = isCopy ? goneUpTo(leastEndOf(fresh, order?.direction ?? 'up'), lateShare.copy).rows : [];
     const hasFallen = totals.some((total, at) => (totals[at - 1] ?? total) - total >= copyStepMin);
-    if (atEnd.length > 0) return { why: 'copy', counted, other, hasFallen, rows: new Set(atEnd) };
+    // As many new records can have arrived since as the copy lacks. Without an order, rows that went before the run would stay for them.
+    const isAddedKnown = hasFallen && order !== null;
+    const added = isAddedKnown ? (yield* replyTo({ kind: 'added' })).count : 0; // guard: records that are new since a total fell
+    const isCopy = counted > shown - added + staying; // guard: rows that an earlier total counted
+    const newest = leastEndOf(fresh, order?.direction ?? 'up');
+    const atEnd = isCopy ? goneUpTo(newest, lateShare.copy, added).rows : [];
+    if (atEnd.length > 0) return { why: 'copy', counted, other, rows: new Set(atEnd) };
   }
 
   const { end, rows: atEnd, newer } = goneUpTo(Number.POSITIVE_INFINITY, lateShare.filled);

@@ -134,9 +134,8 @@ export function* confirm(log: AnswerLog, found: Verdict): Asking<Proof> {
   }
 }
 
-/** Whether one more look at the front can show the records that a greater total has counted: not if it can be of a copy that lags. */
-const canFrontShow = ({ verdict, retained }: Proof): boolean =>
-  verdict.isProven && retained?.why === 'copy' && !retained.hasFallen; // guard: totals that only rose
+/** Whether one more look at the front can show the records that a greater total has counted. */
+const canFrontShow = ({ verdict, retained }: Proof): boolean => verdict.isProven && retained?.why === 'copy';
 
 /** Asks for pages around keys, if others than before can show them. If that is stuck, a second end can have a witness, too. */
 function* lookAround(

@@ -59,8 +59,13 @@ export class FaultyProxy implements AsyncDisposable {
     const body = Buffer.from(await answer.arrayBuffer());
     if (fault?.kind === 'cut-after') return void response.destroy();
     const code = answer.headers.get('x-clickhouse-exception-code');
-    const headers = code === null ? {} : { 'x-clickhouse-exception-code': code };
-    response.writeHead(answer.status, { 'content-length': body.length, ...headers });
+    const headers = {
+      'content-length': `${body.length}`,
+      ...(code !== null && { 'x-clickhouse-exception-code': code }),
+      // The end of a connection can come after the next request is sent, which would then fail, too.
+      ...(fault?.kind === 'cut-answer' && { connection: 'close' }),
+    };
+    response.writeHead(answer.status, headers);
     if (fault?.kind !== 'cut-answer') return void response.end(body);
     response.write(body.subarray(0, body.length / 2), () => response.destroy());
   }

@@ -101,7 +101,7 @@ export const guardsOfLongLists: readonly string[] = [
   'pages that are short go on to the last one',
   'neighbours share a record',
   'rows that an earlier total counted',
-  'totals that only rose',
+  'records that are new since a total fell',
   'sizes that are ignored and echoed',
   'rows that were retained before',
   'rows before a few late ones',

@@ -123,7 +123,10 @@ export function playNight(
   while (step.done !== true) {
     if (step.value.kind !== 'pages') {
       if (step.value.kind === 'absent') merged = step.value.merged;
-      step = asking.next({ kind: 'absent', rows: settled().absent });
+      const { absent, addedCount } = settled();
+      step = asking.next(
+        step.value.kind === 'added' ? { kind: 'added', count: addedCount } : { kind: 'absent', rows: absent },
+      );
       continue;
     }
     const answers = answering.answersTo(step.value);
