@@ -8,7 +8,7 @@ import { type AnswerLog, type AskOptions, pagesBeyondMax } from './log.ts';
 import { areSameRecords, itemsOf, mergePages, type PageItems } from './page-items.ts';
 import type { Asking } from './questions.ts';
 import { checkTotal, fullOfRun, isFull, isOnPageBefore } from './totals.ts';
-import { isOnePage, isShownTwice } from './witnesses.ts';
+import { isOnePage, isShownTwice, pagesToCount } from './witnesses.ts';
 
 /** If more of a scan's pages do not fit their totals, it is no change between two queries. */
 const askedAgainShare = 1 / 4;
@@ -106,13 +106,13 @@ class Pass {
       if (answer.wrong === null) answers[answers.findIndex(({ index }) => index === answer.index)] = answer;
   }
 
-  /** If one page is all that there is, a full page of the same records counts it. A total of before can have been greater. */
+  /** If one page is all that there is, others count it. A total of before can have been greater. */
   *countOnePage(): Asking<void> {
     const { log, answers } = this;
     const [only] = answers;
     const isOpen = only !== undefined && isOnePage(only) && deducedIn(answers, log) !== null;
     const options = { ...this.#asked, requestedSize: null };
-    if (isOpen && !log.hasOneSize) yield* log.ask([{ index: 0, size: only.page.count }], options);
+    if (isOpen && !log.hasOneSize) yield* log.ask(pagesToCount(only, false), options);
   }
 
   /**

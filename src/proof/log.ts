@@ -72,12 +72,13 @@ export type AskOptions = Partial<
 
 /**
  * Whether two equal pages of one number begin at different places by the sizes that they state, and do not fit these. If both fit, a record
- * before them has gone.
+ * before them has gone. By a size of the service's own, the list has room for as many pages as long as this one.
  */
 const isOfNoSize = (one: Answer, other: Answer): boolean =>
   one.size !== other.size &&
   one.total === other.total &&
   [one, other].every(answer => answer.index > 0 && answer.page.count > 0 && beginOf(answer) < answer.total) &&
+  (one.index + 1) * one.page.count <= one.total && // guard: room for pages of another size
   [one, other].some(answer => isContradicted(answer) || answer.page.count > answer.size);
 
 /** Records that share a key, as the pages of one size show them together. */

@@ -3,7 +3,7 @@
 
 import { mergeScans, readAcross } from './across.ts';
 import { proveByAgreement } from './agreement.ts';
-import type { Answer, PageAddress } from './answers.ts';
+import { type Answer, isAt, type PageAddress } from './answers.ts';
 import { type Proof, proofOf } from './conclude.ts';
 import { isWholeButForWitness, type KeyWindows, type Verdict, verdictByKey, verdictOf } from './cover.ts';
 import { scanFully } from './full-scan.ts';
@@ -87,7 +87,6 @@ function mayScanFully(
 
 /** Second looks by windows, and complete scans, for rows that would go. A list that moves is looked at more often. */
 const looksMax = { still: 3, moving: 12 };
-const furtherScansMax = 3;
 
 /** Looks a second time for the rows that would go, in the same run and by other addresses. */
 export function* confirm(log: AnswerLog, found: Verdict): Asking<Proof> {
@@ -126,7 +125,9 @@ export function* confirm(log: AnswerLog, found: Verdict): Asking<Proof> {
         continue;
       }
     }
-    if (!verdict.isProven || scans++ >= furtherScansMax) return proof;
+    // A list that was on one page is soon read.
+    const scansMax = looksMax[verdict.rule === 'page' && log.isMoving ? 'moving' : 'still'];
+    if (!verdict.isProven || scans++ >= scansMax) return proof;
     const size = log.hasOneSize ? log.list.largest : sizeOfNextScan(log, scans);
     const options = { isSecondLook: true, hasOtherAddresses: true, isCut: log.isMoving };
     const { problem } = yield* scanFully(log, size, options);
@@ -148,7 +149,9 @@ function* lookAround(
   const claim = log.isMoving && isStuck ? newestClaim(log) : null;
   const witness = claim && pageOfWitness(claim, log);
   const part = pages.slice(0, Math.max(log.partMax, log.answers.length / partsMax));
-  yield* log.ask(witness === null ? part : [...part, witness], { isSecondLook: true });
+  // Of two answers that are under way together, none is later than the other.
+  const others = part.filter(page => witness === null || !isAt(page, witness));
+  yield* log.ask(witness === null ? others : [...others, witness], { isSecondLook: true });
   for (const tie of across) if (!log.hasOneSize) yield* readAcross(log, windows, tie, { isSecondLook: true });
   return pages.length + across.length > 0 || witness !== null;
 }

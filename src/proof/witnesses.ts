@@ -197,12 +197,14 @@ export function pagesOfOnePage(log: AnswerLog): PageAddress[] {
   const { answers, hasOneSize } = log;
   const first = answers.findLast(({ index }) => index === 0);
   if (first === undefined || isOnePageWhole(log)) return [];
-  const { size, page } = first;
-  if (!isOnePage(first)) {
-    // The list has moved.
-    const claim = answers.findLast(isOnePage);
-    return claim === undefined ? [] : [{ index: 0, size: claim.size }];
-  }
+  if (isOnePage(first)) return pagesToCount(first, hasOneSize);
+  // The list has moved.
+  const claim = answers.findLast(isOnePage);
+  return claim === undefined ? [] : [{ index: 0, size: claim.size }];
+}
+
+/** The pages that count the only one: the same records as a full page; or, if there is one size or it has orphans, what is behind it, and it again. */
+export function pagesToCount({ size, page }: Answer, hasOneSize: boolean): PageAddress[] {
   if (!hasOneSize && page.count <= size) return [{ index: 0, size: page.count }];
   return [1, 0].map(index => ({ index, size }));
 }

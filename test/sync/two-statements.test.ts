@@ -107,6 +107,34 @@ test.each<
     3,
     5,
   ],
+  [
+    'its only page has more records than its size, and a total of before was greater',
+    'orphans',
+    'exports, newest first, 1 to 5 pages of 50',
+    6,
+    1,
+  ],
+  [
+    'it moves from one page to two while rows are looked for again',
+    'orphans',
+    'exports, newest first, 1 to 5 pages of 50',
+    8,
+    3,
+  ],
+  [
+    'pages of two sizes are the same, and one of them does not fit its total',
+    'orphans',
+    'webhooks, about 2 pages of 50',
+    9,
+    3,
+  ],
+  [
+    'a page that is to be looked at again would be the witness of its end, too',
+    'cut at a count',
+    'exports, newest first, 1 to 5 pages of 50',
+    7,
+    3,
+  ],
 ])(
   'a list that moves between most answers is proven although %s',
   async (_, paginator, list, seed, night) => {

@@ -103,6 +103,7 @@ export const guardsOfLongLists: readonly string[] = [
   'rows that an earlier total counted',
   'records that are new since a total fell',
   'sizes that are ignored and echoed',
+  'room for pages of another size',
   'rows that were retained before',
   'rows before a few late ones',
   'a list that is being filled',
