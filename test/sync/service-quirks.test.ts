@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { casesOf } from '../support/cases.ts';
 import { syncScene } from '../support/in-process.ts';
 import { expectExactMirror } from '../support/oracle.ts';
 import { setScene } from '../support/scene.ts';
@@ -45,7 +46,7 @@ const quirks: [name: string, options: Partial<StandInOptions>, pageSize: number]
 ];
 
 describe.concurrent('the mirror is exact if', () => {
-  test.each(quirks)('%s', async (_name, options, pageSize) => {
+  test.each(casesOf(quirks, 2))('%s', async (_name, options, pageSize) => {
     await using scene = await setScene(options);
     const first = await syncScene(scene);
     expect(first).toMatchObject({ code: 0, status: 'completed' });
@@ -95,7 +96,7 @@ describe.concurrent('the mirror is exact if', () => {
     expect(await requests('zeroed')).toBe(await requests('empty'));
   });
 
-  test.each(['204', '400', '404', 'empty', 'zeroed', 'bare', 'last'] as const)(
+  test.each(casesOf(['204', '400', '404', 'empty', 'zeroed', 'bare', 'last'] as const, 3))(
     'the list becomes shorter while it is read, and a page past the end is %s',
     async beyond => {
       await using scene = await setScene({ maxPageSize: 10, beyond }, { exports: 34 });
@@ -164,7 +165,7 @@ describe.concurrent('the mirror is exact if', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test.each([20, 21, 19, 2, 1])(
+  test.each(casesOf([20, 21, 19, 2, 1], 2))(
     'the list has %i records, a page 20, and past the end the last page comes again',
     async exports => {
       await using scene = await setScene({ maxPageSize: 20, extraPageCount: 1, beyond: 'last' }, { exports });
@@ -185,7 +186,7 @@ describe.concurrent('the mirror is exact if', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test.each([12, 48, 49, 50])(
+  test.each(casesOf([12, 48, 49, 50], 2))(
     'a row that goes from %i on pages of at most 50 takes three requests',
     async count => {
       await using scene = await setScene({ maxPageSize: 50 }, { exports: count });
@@ -240,7 +241,9 @@ describe.concurrent('the mirror is exact if', () => {
     },
   );
 
-  test.each([{ success: false }, { error: 'index not ready' }, { timed_out: true }, { status: 'error' }])(
+  test.each(
+    casesOf([{ success: false }, { error: 'index not ready' }, { timed_out: true }, { status: 'error' }], 2),
+  )(
     'an answer says by %j that it failed or is partial: it is asked for again, and removes nothing',
     async member => {
       await using scene = await setScene();

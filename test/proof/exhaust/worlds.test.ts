@@ -9,7 +9,7 @@ import { playEveryWorld } from './every-world.ts';
 import type { NamedBound } from './named-bound.ts';
 import { playSettle, settleBounds } from './settle-worlds.ts';
 
-test.each(boundsOf('short'))(
+test.each(casesOf(boundsOf('short'), 2))(
   'no record is lost, invented or wrongly removed in any small world: $name',
   bound => {
     const count = bound.isGrowth ? playEveryGrowth(core, bound) : playEveryWorld(core, bound);

@@ -1,0 +1,1 @@
+import './records.test.ts';

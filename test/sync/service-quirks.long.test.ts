@@ -1,0 +1,1 @@
+import './service-quirks.test.ts';
