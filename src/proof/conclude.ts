@@ -186,18 +186,17 @@ function* retainedOf(
     return { end: { beyond }, rows: sorted.filter(row => isAtEnd(row, { beyond })), newer };
   };
 
-  const totals = [...(list.totalsTried ?? []), ...totalsInTime([...fresh, ...misplaced])]; // guard: totals of pages by another size
+  const stated = [...fresh, ...misplaced]; // guard: totals of pages by another size
+  const totals = [...(list.totalsTried ?? []), ...totalsInTime(stated)];
   if (haveStep(totals)) {
     const [counted, other] = [greatestOf(totals), leastOf(totals)];
     const most = mostOf(answers.map(({ page }) => page));
     const shown = [...most.values()].reduce((sum, count) => sum + count, 0);
-    const hasFallen = totals.some((total, at) => (totals[at - 1] ?? total) - total >= copyStepMin);
-    // As many new records can have arrived since as the copy lacks. Without an order, rows that went before the run would stay for them.
-    const isAddedKnown = hasFallen && order !== null;
-    const added = isAddedKnown ? (yield* replyTo({ kind: 'added' })).count : 0; // guard: records that are new since a total fell
-    const isCopy = counted > shown - added + staying; // guard: rows that an earlier total counted
+    const arrived = arrivedSinceFall(stated, gone, order !== null);
+    const since = arrived === 0 ? 0 : Math.min(arrived, (yield* replyTo({ kind: 'added' })).count); // guard: records that are new since a total fell
+    const isCopy = counted > shown - since + staying; // guard: rows that an earlier total counted
     const newest = leastEndOf(fresh, order?.direction ?? 'up');
-    const atEnd = isCopy ? goneUpTo(newest, lateShare.copy, added).rows : [];
+    const atEnd = isCopy ? goneUpTo(newest, lateShare.copy, since).rows : [];
     if (atEnd.length > 0) return { why: 'copy', counted, other, rows: new Set(atEnd) };
   }
 
@@ -228,6 +227,23 @@ function keysFrom(answers: readonly Answer[], rows: readonly AbsentRow[]): Float
     if (page.greatest > least)
       for (const [at, key] of page.keys.entries()) if (key > least) keys.set(page.records[at] as number, key);
   return Float64Array.from(keys.values()).sort().reverse();
+}
+
+/**
+ * How many records newer than some rows were not shown before a total fell as if by another copy: as many can have arrived since as that
+ * copy lacks. Without an order, records that are new since the last run are shown late, too; then the fall of the greatest total counts.
+ */
+function arrivedSinceFall(all: readonly Answer[], rows: readonly AbsentRow[], hasOrder: boolean): number {
+  const answers = inTime(all);
+  const isBeforeFall = ({ total }: Answer, at: number) =>
+    total - (answers[at + 1]?.total ?? total) >= copyStepMin;
+  const before = answers.filter(isBeforeFall);
+  const greatest = greatestOf(before.map(({ total }) => total));
+  const fall = hasOrder ? before[0] : before.findLast(({ total }) => total === greatest);
+  if (fall === undefined) return 0;
+  const newest = rows.reduce((a, b) => (b.key > a.key || Number.isNaN(a.key) ? b : a));
+  const countIn = (some: readonly Answer[]) => keysFrom(some, [newest]).length;
+  return countIn(answers) - countIn(answers.filter(({ asked }) => asked <= fall.asked));
 }
 
 /** The greatest key of one answer of the growing end: of the one that shows the fewest; infinite if there is none. */

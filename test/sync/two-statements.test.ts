@@ -135,6 +135,13 @@ test.each<
     7,
     3,
   ],
+  [
+    'a total falls by three when its end was shown, and its newest row goes',
+    'rows, then count',
+    'exports, oldest first, pages of 50',
+    9,
+    3,
+  ],
 ])(
   'a list that moves between most answers is proven although %s',
   async (_, paginator, list, seed, night) => {
