@@ -186,8 +186,8 @@ function* retainedOf(
     return { end: { beyond }, rows: sorted.filter(row => isAtEnd(row, { beyond })), newer };
   };
 
-  const stated = [...fresh, ...misplaced]; // guard: totals of pages by another size
-  const totals = [...(list.totalsTried ?? []), ...totalsInTime(stated)];
+  const stated = [...fresh, ...misplaced];
+  const totals = [...(list.totalsTried ?? []), ...totalsInTime(stated)]; // guard: totals of pages by another size
   if (haveStep(totals)) {
     const [counted, other] = [greatestOf(totals), leastOf(totals)];
     const most = mostOf(answers.map(({ page }) => page));
