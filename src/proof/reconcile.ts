@@ -1,7 +1,7 @@
 // After the last phase, and when one asks which rows are absent: what the answers say of a record. A list can have several of one identity,
 // in several texts. See *Which text counts* in docs/proof.md.
 
-import { type RecordNo, type ShownRecords, unreadable, type VersionNo } from './record-no.ts';
+import { type RecordNo, type ShownRecords, unreadable, type VersionNo } from './page-items.ts';
 
 /** A row of the mirror, and its version. */
 export interface KnownRow {

@@ -3,10 +3,9 @@
 import { type Answer, beginOf, endOf, inTime, isAt, isOfRun, type PageAddress, reachOf } from './answers.ts';
 import type { Direction } from './keys.ts';
 import type { AnswerLog } from './log.ts';
-import { areSameRecords } from './page-items.ts';
+import { areSameRecords, asItsRow } from './page-items.ts';
 import { sizesBetween, sizesOf } from './plan.ts';
 import { type Asking, replyTo } from './questions.ts';
-import { asItsRow } from './record-no.ts';
 import {
   endsWithoutTotals,
   fullOfRun,

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import type { Answer } from '../../src/proof/answers.ts';
 import { windowsOf } from '../../src/proof/cover.ts';
 import { AnswerLog } from '../../src/proof/log.ts';
-import { PageItems } from '../../src/proof/page-items.ts';
-import { ofId, showing } from '../../src/proof/record-no.ts';
+import { ofId, PageItems, showing } from '../../src/proof/page-items.ts';
 
 /** A page that shows these ids, in a list of 40 records. */
 const pageOf = (index: number, ids: readonly number[]): Answer => {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Answer } from '../../src/proof/answers.ts';
 import type { Direction } from '../../src/proof/keys.ts';
-import { PageItems } from '../../src/proof/page-items.ts';
-import { ofId, showing } from '../../src/proof/record-no.ts';
+import { ofId, PageItems, showing } from '../../src/proof/page-items.ts';
 import { causeInTotals, checkTotal, copiesIn, countedAnswers, miscount } from '../../src/proof/totals.ts';
 import { endingAnswers } from '../../src/proof/witnesses.ts';
 

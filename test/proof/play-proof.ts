@@ -2,11 +2,10 @@ import type { Answer, Ask } from '../../src/proof/answers.ts';
 import type { Proof } from '../../src/proof/conclude.ts';
 import type { Identity } from '../../src/proof/keys.ts';
 import type { ListFacts } from '../../src/proof/log.ts';
-import { PageItems } from '../../src/proof/page-items.ts';
+import { ofId, ofRow, ofText, PageItems, showing } from '../../src/proof/page-items.ts';
 import { overlapOf } from '../../src/proof/plan.ts';
 import { prove } from '../../src/proof/prove.ts';
 import type { AbsentRow, Asking } from '../../src/proof/questions.ts';
-import { ofId, ofRow, ofText, showing } from '../../src/proof/record-no.ts';
 
 /** A record of a made-up list. Its content is its text and, if the list has no ids, tells it from others. */
 export interface Entry {

@@ -3,9 +3,8 @@ import { Random } from '../../examples/sample-service/random.ts';
 import { beginOf, reachOf } from '../../src/proof/answers.ts';
 import type { Direction } from '../../src/proof/keys.ts';
 import type { ListFacts } from '../../src/proof/log.ts';
-import { PageItems } from '../../src/proof/page-items.ts';
+import { ofRow, PageItems, showing } from '../../src/proof/page-items.ts';
 import { overlapOf, Plan, Ties } from '../../src/proof/plan.ts';
-import { ofRow, showing } from '../../src/proof/record-no.ts';
 import { type Entry, proven } from './play-proof.ts';
 
 // Lists in pages of 100 in which a tenth of the jobs have 1 to so many exports of one time.

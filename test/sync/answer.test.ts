@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
-import { PageItems } from '../../src/proof/page-items.ts';
-import { ofId, showing } from '../../src/proof/record-no.ts';
+import { ofId, PageItems, showing } from '../../src/proof/page-items.ts';
 import { answerOf, FailedPages } from '../../src/sync/pages.ts';
 
 // A list of 25 records by pages of ten, of which page 1 is the first one.

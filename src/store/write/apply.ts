@@ -5,9 +5,15 @@ import { scalarFields } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { sentenceOf } from '../../findings.ts';
 import type { Finding } from '../../proof/findings.ts';
-import type { PageItems } from '../../proof/page-items.ts';
+import {
+  asItsRow,
+  isOfRow,
+  type PageItems,
+  type RecordNo,
+  unreadable,
+  type VersionNo,
+} from '../../proof/page-items.ts';
 import type { KnownRow } from '../../proof/reconcile.ts';
-import { asItsRow, isOfRow, type RecordNo, unreadable, type VersionNo } from '../../proof/record-no.ts';
 import { miscount } from '../../proof/totals.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { altered } from '../receipts/altered-lists.ts';

@@ -2,7 +2,7 @@ import { furtherFields, type RecordValues } from '../../contract/content.ts';
 import { arrayFields, type Field, type ListDefinition, scalarFields } from '../../contract/lists.ts';
 import type { UnknownField } from '../../contract/page.ts';
 import type { Finding } from '../../proof/findings.ts';
-import type { RecordNo, VersionNo } from '../../proof/record-no.ts';
+import type { RecordNo, VersionNo } from '../../proof/page-items.ts';
 import { allRows, allValues, firstValue } from '../tables/ask.ts';
 import { reasonsIn } from '../tables/reasons.ts';
 import { unreadableTimes } from '../tables/unreadable-times.ts';

@@ -13,10 +13,9 @@ import {
   type Shown,
 } from '../../proof/answers.ts';
 import { outliersMax } from '../../proof/order.ts';
-import { PageItems } from '../../proof/page-items.ts';
+import { PageItems, type RecordNo, roomFor, type VersionNo } from '../../proof/page-items.ts';
 import type { AbsentRow } from '../../proof/questions.ts';
 import { type ReconciledRecord, reconcileVersions } from '../../proof/reconcile.ts';
-import { type RecordNo, roomFor, type VersionNo } from '../../proof/record-no.ts';
 import { ConnectionNames, comparable } from './connections.ts';
 import { type ItemsRead, KnownItems, KnownPages, notKnown } from './known-items.ts';
 import { FieldsSeen } from './list-facts.ts';

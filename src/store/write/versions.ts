@@ -16,8 +16,8 @@ import { type ArrayField, type ListDefinition, type Scalar, scalarFields } from 
 import { contentBytesOf, identifying, type MirrorRecord } from '../../contract/record.ts';
 import { isSameInstant } from '../../contract/time.ts';
 import { tryToRead } from '../../errors.ts';
+import type { RecordNo, VersionNo } from '../../proof/page-items.ts';
 import type { KnownRow } from '../../proof/reconcile.ts';
-import type { RecordNo, VersionNo } from '../../proof/record-no.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { type ListSql, rowsPerInsert } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';

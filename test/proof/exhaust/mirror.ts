@@ -2,8 +2,8 @@ import type { Answer, Shown } from '../../../src/proof/answers.ts';
 import type { Proof } from '../../../src/proof/conclude.ts';
 import type { Identity } from '../../../src/proof/keys.ts';
 import type { LearntOrder } from '../../../src/proof/order.ts';
+import { ofText, type RecordNo } from '../../../src/proof/page-items.ts';
 import type { KnownRow } from '../../../src/proof/reconcile.ts';
-import { ofText, type RecordNo } from '../../../src/proof/record-no.ts';
 import type * as Core from './core.ts';
 import { recordNumber, type WorldRecord } from './records.ts';
 

@@ -1,6 +1,12 @@
 import type { Identity } from '../../../src/proof/keys.ts';
-import type { PageItems } from '../../../src/proof/page-items.ts';
-import { ofId, ofRow, ofText, type RecordNo, showing } from '../../../src/proof/record-no.ts';
+import {
+  ofId,
+  ofRow,
+  ofText,
+  type PageItems,
+  type RecordNo,
+  showing,
+} from '../../../src/proof/page-items.ts';
 import type * as Core from './core.ts';
 
 /** A record of a made-up list. An edit replaces it by one with another version. */

@@ -1,7 +1,6 @@
 // Plays every small list whose records are edited, edited back, removed, doubled and written in another way by a second node, between any
 // answers, against `reconcileVersions`. The oracle counts records.
 
-import type { KnownRow, ReconciledRecord } from '../../../src/proof/reconcile.ts';
 import {
   ofRow,
   ofText,
@@ -9,7 +8,8 @@ import {
   type ShownRecords,
   showing,
   type VersionNo,
-} from '../../../src/proof/record-no.ts';
+} from '../../../src/proof/page-items.ts';
+import type { KnownRow, ReconciledRecord } from '../../../src/proof/reconcile.ts';
 import { Choices } from './choices.ts';
 import type * as Core from './core.ts';
 import type { Count } from './every-world.ts';
