@@ -127,7 +127,8 @@ export class AnswerLog {
   readonly #requestedSizes = new Set<number>();
   /** Those of the answers that count; null if that was not computed since the last one came. */
   #counted: readonly Answer[] | null = null;
-  #asked = 0;
+  /** How many requests were sent, with those by sizes that were not served. */
+  #asked: number;
   #newest: Answer | null = null;
   /** The place after the furthest record so far. */
   #furthest = 0;
@@ -139,6 +140,7 @@ export class AnswerLog {
     this.list = list;
     this.plan = new Plan(list.largest, list.overlap);
     this.otherSizes = otherSizes(list.largest, list.run);
+    this.#asked = list.totalsTried?.length ?? 0;
   }
 
   /** The answers that count. */

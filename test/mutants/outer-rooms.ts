@@ -1949,6 +1949,14 @@ export const outerMutants: readonly OuterMutant[] = [
     name: 'pages of two sizes are the same, and one of them does not fit its total',
   },
   {
+    guards: 'requests by sizes that are not served, which count, too',
+    file: 'src/proof/log.ts',
+    line: 'this.#asked = list.totalsTried?.length ?? 0;',
+    instead: 'this.#asked = 0;',
+    test: 'test/sync/two-statements.test.ts',
+    name: 'is asked for as often as a run may at most, with tries of other sizes',
+  },
+  {
     guards: 'an only page with orphans, which no page of its own length can count',
     file: 'src/proof/full-scan.ts',
     line: 'yield* log.ask(pagesToCount(only, false), options);',

@@ -166,3 +166,17 @@ test('a list whose totals never fit is not asked for time and again because it m
     break;
   }
 });
+
+test('a list whose pages come short is asked for as often as a run may at most, with tries of other sizes', async () => {
+  const scene = {
+    paginator: 'join rows',
+    list: 'exports, newest first, 1 to 5 pages of 50',
+    rate: 0.6,
+  } as const;
+  for await (const { falseClaims, outcome, night } of paginatedNights(scene, 2)) {
+    expect(falseClaims).toEqual([]);
+    if (night < 1) continue;
+    expect(outcome.requests).toBeGreaterThan(100);
+    break;
+  }
+});
