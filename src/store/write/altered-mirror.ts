@@ -2,7 +2,8 @@
 
 import { accessSync, constants } from 'node:fs';
 import type Database from 'better-sqlite3';
-import { lists } from '../../contract/lists.ts';
+import { type ListDefinition, lists } from '../../contract/lists.ts';
+import type { Sum } from '../../contract/sum.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { assertFree } from '../file/lock-file.ts';
@@ -10,9 +11,9 @@ import { assertNoMount } from '../file/lock-trial.ts';
 import { isYetToMake, type MirrorFile, mirrorToWrite, openMirrorForReading } from '../file/open.ts';
 import { openInMemory } from '../file/open-to-write.ts';
 import { assertWhole, explaining } from '../file/sqlite-errors.ts';
-import { assertAsWritten, checkRows } from '../receipts/altered-lists.ts';
+import { altered, assertAsWritten, checkRows } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { acceptedNow } from '../receipts/statements.ts';
+import { acceptedNow, sumOfContents } from '../receipts/statements.ts';
 import { allRows, allValues } from '../tables/ask.ts';
 import { ListTable } from '../tables/list-table.ts';
 import type { RunStart } from '../tables/run.ts';
@@ -115,4 +116,15 @@ export function rebuild(sqlite: Database.Database, runId: number, start: RunStar
   const { startedAt: at, actor } = start;
   log.append({ kind: 'rebuild', mirrorId: log.mirrorId(), at, actor, ...acceptedNow(sqlite, runId) });
   return dropped;
+}
+
+/** Makes sure, without reading the rows, that the content hashes beside them have the expected sum. Throws a MirrorAlteredError. */
+export function assertSum({ file, list, sumBefore }: SummedList): void {
+  if (!sumOfContents(file.sqlite, list.resource).equals(sumBefore)) throw altered(file.path, list.resource);
+}
+
+interface SummedList {
+  readonly file: MirrorFile;
+  readonly list: ListDefinition;
+  readonly sumBefore: Sum;
 }

@@ -16,14 +16,13 @@ import {
 import type { KnownRow } from '../../proof/reconcile.ts';
 import { miscount } from '../../proof/totals.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import { altered } from '../receipts/altered-lists.ts';
-import { sumOfContents } from '../receipts/statements.ts';
 import { firstValue } from '../tables/ask.ts';
 import { noteReturns } from '../tables/ever.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
+import { assertSum } from './altered-mirror.ts';
 import { volatileFields, writeFieldNews } from './field-news.ts';
 import { newestBefore, seeLate, seeReading } from './list-facts.ts';
-import { type ListContext, transact } from './mirror.ts';
+import { transact } from './mirror.ts';
 import { writeNextState } from './next-state.ts';
 import { carryRejectedOn } from './rejected.ts';
 import type { Stage } from './stage.ts';
@@ -217,11 +216,6 @@ export function replacementOf({ context, sql }: Stage, { allowAny }: DeleteLimit
     { code: 'records_replaced', count },
     ...gone.map(field => ({ code: 'field_gone' as const, field, count })),
   ];
-}
-
-/** Makes sure, without reading the rows, that the content hashes beside them have the expected sum. Throws a MirrorAlteredError. */
-export function assertSum({ file: { path, sqlite }, list, sumBefore }: ListContext): void {
-  if (!sumOfContents(sqlite, list.resource).equals(sumBefore)) throw altered(path, list.resource);
 }
 
 /** Notes in temp.row_changes what SQL does not find itself, and returns a function that finds the row of each record of a page, or null. */
