@@ -8,6 +8,8 @@ export default defineConfig({
     // The engine must not run in a thread.
     pool: 'forks',
     testTimeout: 120_000,
+    // A shared machine can be slower than the waits of a test. A test that fails three times fails.
+    retry: process.env.CI === 'true' ? 2 : 0,
     hookTimeout: 60_000,
   },
 });
