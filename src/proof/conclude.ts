@@ -6,7 +6,7 @@ import { openRanges, type Verdict, type Window } from './cover.ts';
 import { type Finding, insteadOf } from './findings.ts';
 import { allKeys, type Direction, isIn, type KeyRange, keysOf } from './keys.ts';
 import type { AnswerLog, KeysBeyond, ListFacts } from './log.ts';
-import { orderOf } from './order.ts';
+import { type KeyOrder, orderOf } from './order.ts';
 import { countsOf, mostOf } from './page-items.ts';
 import { type AbsentRow, type Asking, replyTo } from './questions.ts';
 import { causeInTotals, copiesIn, copyStepMin, haveStep, totalsInTime } from './totals.ts';
@@ -57,7 +57,7 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
   const decisionOf = (key: number): Decision => (isKept(key) ? 'undecided' : byAnswers(key));
   const decisions = absent.map(row => ({ ...row, decision: decisionOf(row.key) }));
   const gone = decisions.filter(({ decision }) => decision === 'gone');
-  const retained = yield* retainedOf(log, verdict, gone, decisions.length - gone.length);
+  const retained = yield* retainedOf(log, verdict, gone);
   const rows = decisions.map(row =>
     retained?.rows.has(row) ? { ...row, decision: 'undecided' as const } : row,
   );
@@ -159,91 +159,95 @@ export type Retained = { readonly rows: ReadonlySet<AbsentRow> } & (
  * The rows at the growing end that stay; null if none need to.
  *
  * @param gone rows that two answers do not show.
- * @param staying how many other rows stay that no answer shows.
  */
-function* retainedOf(
-  { list, answers, misplaced }: AnswerLog,
-  verdict: Verdict,
-  gone: readonly AbsentRow[],
-  staying: number,
-): Asking<Retained | null> {
+function* retainedOf(log: AnswerLog, verdict: Verdict, gone: readonly AbsentRow[]): Asking<Retained | null> {
   if (gone.length === 0) return null;
+  const { list, answers, misplaced } = log;
   const fresh = inTime(answers.filter(isOfRun));
+  const totals = [...(list.totalsTried ?? []), ...totalsInTime([...fresh, ...misplaced])]; // guard: totals of pages by another size
   const order = verdict.windows ?? orderOf(answers, list.learnt);
-  /** The rows at the end, up to the newest, with only a few listed records between them, besides new ones; and how many these are. */
-  const goneUpTo = (newest: number, share: number, added = 0) => {
-    if (order === null) return { end: { beyond: null }, rows: gone, newer: 0 };
-    const everyKey = keysFrom(fresh, gone);
-    const keys = everyKey.filter(key => key <= newest);
-    // New records have the newest keys.
-    const addedHere = Math.max(0, added - (everyKey.length - keys.length));
-    const sorted = gone.filter(({ key }) => !Number.isNaN(key)).sort((a, b) => b.key - a.key);
-    let [listed, newer, beyond] = [0, 0, Number.POSITIVE_INFINITY];
-    for (const [at, { key }] of sorted.entries()) {
-      while ((keys[listed] ?? key) > key + order.lateness) listed++;
-      if (listed <= addedHere + share * (at + 1)) [newer, beyond] = [listed, key]; // guard: rows before a few late ones
-    }
-    return { end: { beyond }, rows: sorted.filter(row => isAtEnd(row, { beyond })), newer };
-  };
+  const seen: Seen = { fresh, totals, order, gone };
+  const asOfCopy = haveStep(totals) ? yield* retainedAsOfCopy(log, seen) : null;
+  return asOfCopy ?? retainedAsFilled(list.retained ?? null, seen);
+}
 
-  const stated = [...fresh, ...misplaced];
-  const totals = [...(list.totalsTried ?? []), ...totalsInTime(stated)]; // guard: totals of pages by another size
-  if (haveStep(totals)) {
-    const [counted, other] = [greatestOf(totals), leastOf(totals)];
-    const most = mostOf(answers.map(({ page }) => page));
-    const shown = [...most.values()].reduce((sum, count) => sum + count, 0);
-    const arrived = arrivedSinceFall(stated, gone, order !== null);
-    const since = arrived === 0 ? 0 : Math.min(arrived, (yield* replyTo({ kind: 'added' })).count); // guard: records that are new since a total fell
-    const isCopy = counted > shown - since + staying; // guard: rows that an earlier total counted
-    const newest = leastEndOf(fresh, order?.direction ?? 'up');
-    const atEnd = isCopy ? goneUpTo(newest, lateShare.copy, since).rows : [];
-    if (atEnd.length > 0) return { why: 'copy', counted, other, rows: new Set(atEnd) };
-  }
+/** What a run has seen of a list from which rows would go. */
+interface Seen {
+  readonly fresh: readonly Answer[];
+  /** In the order in which they were asked for. */
+  readonly totals: readonly number[];
+  /** Null if no order is seen. */
+  readonly order: KeyOrder | null;
+  readonly gone: readonly AbsentRow[];
+}
 
-  const { end, rows: atEnd, newer } = goneUpTo(Number.POSITIVE_INFINITY, lateShare.filled);
-  const before = list.retained ?? null;
+/** The rows that stay because another copy can have them: a total fell, or one counted more than was shown. */
+function* retainedAsOfCopy({ answers }: AnswerLog, seen: Seen): Asking<Retained | null> {
+  const { fresh, totals, order } = seen;
+  const [most, least] = [greatestOf(totals), leastOf(totals)];
+  const shown = [...mostOf(answers.map(({ page }) => page)).values()].reduce((sum, count) => sum + count, 0);
+  // What came or went meanwhile can hide what a copy lacks, so after a fall no count says that all is shown.
+  const hasFallen = totals.some((total, at) => (totals[at - 1] ?? total) - total >= copyStepMin); // guard: a total that fell
+  if (!hasFallen && most <= shown) return null; // guard: rows that an earlier total counted
+  const added = hasFallen && order !== null ? (yield* replyTo({ kind: 'added' })).count : 0;
+  const upTo = leastEndOf(fresh, order?.direction ?? 'up');
+  const { rows } = rowsAtEnd(seen, { upTo, share: lateShare.copy, added });
+  return rows.length === 0 ? null : { why: 'copy', counted: most, other: least, rows: new Set(rows) };
+}
+
+/** The rows that stay because the list seems to be being filled; not those `before`, which the last run let stay. */
+function retainedAsFilled(before: KeysBeyond | null, seen: Seen): Retained | null {
+  const { totals, order, gone } = seen;
+  const upTo = Number.POSITIVE_INFINITY;
+  const { end, rows: atEnd, newer } = rowsAtEnd(seen, { upTo, share: lateShare.filled, added: 0 });
   const rows = atEnd.filter(row => before === null || !isAtEnd(row, before)); // guard: rows that were retained before
+  const [first = 0, last = 0] = [totals[0], totals.at(-1)];
   // Requests that are under way together are answered in any order.
-  const isRising =
-    totals.every((total, at) => total > (totals[at - 1] ?? 0) - copyStepMin) &&
-    (totals.at(-1) ?? 0) > (totals[0] ?? 0);
-  const least = Math.max(filledMin, filledShare * ((totals.at(-1) ?? 0) + atEnd.length));
+  const isRising = totals.every((total, at) => total > (totals[at - 1] ?? 0) - copyStepMin) && last > first;
+  const least = Math.max(filledMin, filledShare * (last + atEnd.length));
   // But for newer ones, the list rises by rows that were not filled in before.
-  const filled = order === null ? 0 : Math.max(0, (totals.at(-1) ?? 0) - (totals[0] ?? 0) - newer);
+  const filled = order === null ? 0 : Math.max(0, last - first - newer);
   // Rows that have gone from everywhere are also gone from the end.
   const areThere = newer === 0 || atEnd.length >= atEndShare * gone.length;
   const isFilled = isRising && areThere && rows.length > 0 && rows.length + filled >= least; // guard: a list that is being filled
   return isFilled ? { why: 'filled', end, rows: new Set(rows) } : null;
 }
 
+interface EndOptions {
+  /** Listed records with greater keys do not count. */
+  readonly upTo: number;
+  /** So many later records can be listed for each row. */
+  readonly share: number;
+  /** How many records are new; as many more can be listed. */
+  readonly added: number;
+}
+
+/** The rows at the end, with only a few listed records between them, and how many these are; all rows if no order is seen. */
+function rowsAtEnd({ fresh, order, gone }: Seen, { upTo, share, added }: EndOptions) {
+  if (order === null) return { end: { beyond: null }, rows: gone, newer: 0 };
+  const sorted = gone.filter(({ key }) => !Number.isNaN(key)).sort((a, b) => b.key - a.key);
+  const all = keysAbove(fresh, sorted.at(-1)?.key ?? Number.POSITIVE_INFINITY);
+  const keys = all.filter(key => key <= upTo);
+  // New records have the newest keys.
+  const addedHere = Math.max(0, added - (all.length - keys.length));
+  let [listed, newer, beyond] = [0, 0, Number.POSITIVE_INFINITY];
+  for (const [at, { key }] of sorted.entries()) {
+    while ((keys[listed] ?? key) > key + order.lateness) listed++;
+    if (listed <= addedHere + share * (at + 1)) [newer, beyond] = [listed, key]; // guard: rows before a few late ones
+  }
+  return { end: { beyond }, rows: sorted.filter(row => isAtEnd(row, { beyond })), newer };
+}
+
 // Several records can share the newest key.
 const isAtEnd = ({ key }: AbsentRow, { beyond }: KeysBeyond): boolean => beyond === null || key >= beyond;
 
-/** The keys of the records that answers show, each once, down to the least key of some rows; the greatest first. */
-function keysFrom(answers: readonly Answer[], rows: readonly AbsentRow[]): Float64Array {
-  const least = leastOf(rows.map(({ key }) => key));
+/** The keys of the records that answers show, each once, if they are above one; the greatest first. */
+function keysAbove(answers: readonly Answer[], least: number): Float64Array {
   const keys = new Map<number, number>();
   for (const { page } of answers)
     if (page.greatest > least)
       for (const [at, key] of page.keys.entries()) if (key > least) keys.set(page.records[at] as number, key);
   return Float64Array.from(keys.values()).sort().reverse();
-}
-
-/**
- * How many records newer than some rows were not shown before a total fell as if by another copy: as many can have arrived since as that
- * copy lacks. Without an order, records that are new since the last run are shown late, too; then the fall of the greatest total counts.
- */
-function arrivedSinceFall(all: readonly Answer[], rows: readonly AbsentRow[], hasOrder: boolean): number {
-  const answers = inTime(all);
-  const isBeforeFall = ({ total }: Answer, at: number) =>
-    total - (answers[at + 1]?.total ?? total) >= copyStepMin;
-  const before = answers.filter(isBeforeFall);
-  const greatest = greatestOf(before.map(({ total }) => total));
-  const fall = hasOrder ? before[0] : before.findLast(({ total }) => total === greatest);
-  if (fall === undefined) return 0;
-  const newest = rows.reduce((a, b) => (b.key > a.key || Number.isNaN(a.key) ? b : a));
-  const countIn = (some: readonly Answer[]) => keysFrom(some, [newest]).length;
-  return countIn(answers) - countIn(answers.filter(({ asked }) => asked <= fall.asked));
 }
 
 /** The greatest key of one answer of the growing end: of the one that shows the fewest; infinite if there is none. */

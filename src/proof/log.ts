@@ -18,7 +18,7 @@ import { otherSizes, Plan, sizesMax, type Ties } from './plan.ts';
 import { type AbsentRow, type Asking, type Batch, EndedEarly, replyTo } from './questions.ts';
 import { countedAnswers, isContradicted, isShort } from './totals.ts';
 
-/** All keys greater than this one; all of the list if it is null, because no order of keys is seen. */
+/** This key and all greater ones; all of the list if it is null, because no order of keys is seen. */
 export interface KeysBeyond {
   readonly beyond: number | null;
 }
@@ -127,7 +127,7 @@ export class AnswerLog {
   readonly #requestedSizes = new Set<number>();
   /** Those of the answers that count; null if that was not computed since the last one came. */
   #counted: readonly Answer[] | null = null;
-  /** How many requests were sent, with those by sizes that were not served. */
+  /** How many pages were asked for, with those that came by another size before the first one. */
   #asked: number;
   #newest: Answer | null = null;
   /** The place after the furthest record so far. */

@@ -4,11 +4,11 @@
 import { leastOf } from '../contract/extremes.ts';
 import { type Direction, type Identity, inOrder } from './keys.ts';
 
-declare const record: unique symbol;
-declare const version: unique symbol;
+declare const recordBrand: unique symbol;
+declare const versionBrand: unique symbol;
 
 /** The number of a record: the same wherever it is shown, whatever its text is. Records of one identity have one number. */
-export type RecordNo = number & { readonly [record]: true };
+export type RecordNo = number & { readonly [recordBrand]: true };
 
 /** The record with an id. */
 export const ofId = (id: number) => id as RecordNo;
@@ -22,7 +22,7 @@ export const ofRejected = (count: number) => (count - 0.5) as RecordNo;
 export const isOfRow = (no: RecordNo): boolean => no > 0 && Number.isInteger(no);
 
 /** The number of a version of a record. */
-export type VersionNo = number & { readonly [version]: true };
+export type VersionNo = number & { readonly [versionBrand]: true };
 
 /** The version of a record that has one row, if it is shown as that row is. */
 export const asItsRow = 0 as VersionNo;

@@ -195,7 +195,7 @@ export function isShownTwice(claim: Answer, { answers, hasOneSize }: AnswerLog):
 export function pagesOfOnePage(log: AnswerLog): PageAddress[] {
   const { answers, hasOneSize } = log;
   const first = answers.findLast(({ index }) => index === 0);
-  if (first === undefined || isOnePageWhole(log)) return [];
+  if (first === undefined || isOfEmptyList(first) || isOnePageWhole(log)) return [];
   if (isOnePage(first)) return pagesToCount(first, hasOneSize);
   // The list has moved.
   const claim = answers.findLast(isOnePage);

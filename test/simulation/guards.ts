@@ -59,7 +59,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'totals of pages by another size',
     keeps: 'a copy that lags by the whole list removes nothing, if the first answer counted more',
-    instead: '  const totals = totalsInTime(stated);',
+    instead: '  const totals = totalsInTime([...fresh, ...misplaced]);',
     breaks: 'removed-wrongly',
   },
 ];

@@ -143,7 +143,8 @@ export async function* paginatedNights(
     const grewAlways = totals.every((total, at) => at === 0 || total > (totals[at - 1] ?? 0));
     const roseOnly = totals.every((total, at) => total >= (totals[at - 1] ?? 0)) && grew(totals);
     const seemsFilled = roseOnly && goneAtEnd >= Math.max(filledMin, filledShare * known);
-    const fell = totals.some((total, at) => (totals[at - 1] ?? 0) - total >= greatFall);
+    const fall = (all: readonly number[]) => all.some((total, at) => (all[at - 1] ?? 0) - total >= greatFall);
+    const fell = fall(totals) || fall(answers.map(({ total }) => total));
     yield {
       ...seen,
       falseClaims,

@@ -149,6 +149,31 @@ test.each([
   },
 );
 
+test.each(orders)(
+  'a copy that lags removes nothing although as many go as it lacks: %s first',
+  async order => {
+    for (let other = 2; other <= 5; other++) {
+      await using folder = await memoryFolder();
+      const path = join(folder.path, 'mirror.sqlite');
+      let first = Number.POSITIVE_INFINITY;
+      let newest: ReadonlySet<TableRow> = new Set();
+      const query = (rows: readonly TableRow[], { n }: { n: number }) =>
+        n >= first && n !== first + other ? rows.filter(row => !newest.has(row)) : rows;
+      await using service = await new BusyTable({ order, count: 260, query }).listen();
+      await passOrdinaryNight(path, service, 3);
+      first = service.asked.length + 1;
+      newest = new Set(service.table.toSorted((a, b) => b.at - a.at).slice(0, 7));
+      service.remove(1, 150);
+      service.beforeAnswer = (table, { n }) => {
+        if (n !== first + 1) return;
+        for (const row of table.table.filter(each => !newest.has(each)).slice(0, 7))
+          table.remove(1, table.table.indexOf(row));
+      };
+      await passNight(path, service);
+    }
+  },
+);
+
 describe('rows that really go from the growing end', () => {
   test('go at once although three arrive in one moment, and another one later', async () => {
     for (let later = 3; later <= 12; later++) {

@@ -101,7 +101,7 @@ export const guardsOfLongLists: readonly string[] = [
   'pages that are short go on to the last one',
   'neighbours share a record',
   'rows that an earlier total counted',
-  'records that are new since a total fell',
+  'a total that fell',
   'sizes that are ignored and echoed',
   'room for pages of another size',
   'rows that were retained before',
