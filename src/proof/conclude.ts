@@ -8,7 +8,7 @@ import { allKeys, type Direction, isIn, type KeyRange, keysOf } from './keys.ts'
 import type { AnswerLog, KeysBeyond, ListFacts } from './log.ts';
 import { type KeyOrder, orderOf } from './order.ts';
 import { countsOf, mostOf } from './page-items.ts';
-import { type AbsentRow, type Asking, replyTo } from './questions.ts';
+import { type AbsentRow, type Asking, askOne } from './questions.ts';
 import { causeInTotals, copiesIn, copyStepMin, haveStep, totalsInTime } from './totals.ts';
 
 /** The decision on a row that no answer has shown: removed, to be looked for once more, or left as it is. */
@@ -41,7 +41,7 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
   const verdict: Verdict =
     copies === null ? { ...found, findings } : { rule: found.rule, isProven: false, findings };
   const merged = [...log.merged, ...(verdict.repeated ? [verdict.repeated] : [])];
-  const { rows: absent } = yield* replyTo({ kind: 'absent', merged });
+  const { rows: absent } = yield* askOne({ kind: 'absent', merged });
   const isEmpty = answers.every(({ page }) => page.count === 0);
   const isSuddenlyEmpty = isEmpty && absent.length > 0 && list.totalBefore !== 0;
   const isStuck = total > 0 && total % roundTotal === 0 && total === list.totalBefore;
@@ -189,7 +189,7 @@ function* retainedAsOfCopy({ answers }: AnswerLog, seen: Seen): Asking<Retained 
   // What came or went meanwhile can hide what a copy lacks, so after a fall no count says that all is shown.
   const hasFallen = totals.some((total, at) => (totals[at - 1] ?? total) - total >= copyStepMin); // guard: a total that fell
   if (!hasFallen && most <= shown) return null; // guard: rows that an earlier total counted
-  const added = hasFallen && order !== null ? (yield* replyTo({ kind: 'added' })).count : 0;
+  const added = hasFallen && order !== null ? (yield* askOne({ kind: 'added' })).count : 0;
   const upTo = leastEndOf(fresh, order?.direction ?? 'up');
   const { rows } = rowsAtEnd(seen, { upTo, share: lateShare.copy, added });
   return rows.length === 0 ? null : { why: 'copy', counted: most, other: least, rows: new Set(rows) };

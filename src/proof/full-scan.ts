@@ -106,13 +106,13 @@ class Pass {
       if (answer.wrong === null) answers[answers.findIndex(({ index }) => index === answer.index)] = answer;
   }
 
-  /** If one page is all that there is, others count it. A total of before can have been greater. */
+  /** Asks for pages that can count the only one, if an earlier total was greater. */
   *countOnePage(): Asking<void> {
     const { log, answers } = this;
     const [only] = answers;
     const isOpen = only !== undefined && isOnePage(only) && deducedIn(answers, log) !== null;
     const options = { ...this.#asked, requestedSize: null };
-    if (isOpen && !log.hasOneSize) yield* log.ask(pagesToCount(only, false), options);
+    if (isOpen && !log.hasOneSize) yield* log.ask(pagesToCount(only, log), options);
   }
 
   /**

@@ -7,7 +7,7 @@ import { allKeys, inOrder, type KeyRange } from './keys.ts';
 import { AnswerLog, type ListFacts } from './log.ts';
 import type { KeyOrder } from './order.ts';
 import { type PlaceRange, Plan } from './plan.ts';
-import { type Asking, replyTo } from './questions.ts';
+import { type Asking, askOne } from './questions.ts';
 import { openTies } from './repairs.ts';
 
 /** The start of an incremental sync: the mirror after the last run that was sure of the list. */
@@ -71,7 +71,7 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     if (!isDone(windows)) continue;
     // The page at the growing end has seen all new records, but none that came after it.
     const end = direction === 'down' ? counted.findLast(({ index }) => index === 0) : counted.at(-1);
-    const added = yield* replyTo({ kind: 'added' });
+    const added = yield* askOne({ kind: 'added' });
     if (count + added.count !== end?.total) return full('the total says that more has changed'); // guard: total of an incremental sync
     return { kind: 'done', answers: log.answers };
   }

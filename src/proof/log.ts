@@ -15,7 +15,7 @@ import type { Identity } from './keys.ts';
 import type { LearntOrder } from './order.ts';
 import type { PageItems } from './page-items.ts';
 import { otherSizes, Plan, sizesMax, type Ties } from './plan.ts';
-import { type AbsentRow, type Asking, type Batch, EndedEarly, replyTo } from './questions.ts';
+import { type AbsentRow, type Asking, askOne, type Batch, EndedEarly } from './questions.ts';
 import { countedAnswers, isContradicted, isShort } from './totals.ts';
 
 /** This key and all greater ones; all of the list if it is null, because no order of keys is seen. */
@@ -233,7 +233,7 @@ export class AnswerLog {
       return { index, size, requestedSize, isSecondLook, isBeyond };
     });
     try {
-      const { answers } = yield* replyTo({ kind: 'pages', pages: asks, again, stop, mayRecall, isPart });
+      const { answers } = yield* askOne({ kind: 'pages', pages: asks, again, stop, mayRecall, isPart });
       this.#append(answers);
       if (isRepair) this.repairs += answers.length;
       return answers;

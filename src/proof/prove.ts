@@ -93,7 +93,7 @@ export function* confirm(log: AnswerLog, found: Verdict): Asking<Proof> {
   yield* readAroundFailed(log);
   let verdict = found.windows !== undefined && log.failed.length > 0 ? verdictByKey(log) : found;
   // Scans that agree, or show one order, are two absences already.
-  let isReadAgain = verdict.rule === 'order' || verdict.rule === 'agreement';
+  let isReadAgain = verdict.isProven && (verdict.rule === 'order' || verdict.rule === 'agreement');
   let [looks, scans, openBefore] = [0, 0, Number.POSITIVE_INFINITY];
   let isFrontSeen = false;
   for (;;) {
@@ -110,7 +110,7 @@ export function* confirm(log: AnswerLog, found: Verdict): Asking<Proof> {
     if (windows !== undefined && !log.hasOneSize && looks < looksMax[log.isMoving ? 'moving' : 'still']) {
       const keys = open.map(({ key }) => key).filter(key => !Number.isNaN(key));
       const isStuck = open.length >= openBefore;
-      // Other sizes than those of the look before.
+      // Sizes from another place on, if the look before has not helped.
       const hasAsked = yield* lookAround(log, windows, keys, { runNo: log.list.run + 17 * looks, isStuck });
       if (!log.isMoving || isStuck) looks++;
       openBefore = open.length;

@@ -35,7 +35,7 @@ export type Reply =
 export type Asking<Result> = Generator<Question, Result, Reply>;
 
 /** Asks one question, and hands on the reply, which has to be of its kind. */
-export function* replyTo<Kind extends Question['kind']>(
+export function* askOne<Kind extends Question['kind']>(
   question: Extract<Question, { readonly kind: Kind }>,
 ): Asking<Extract<Reply, { readonly kind: Kind }>> {
   const reply = yield question;

@@ -5,7 +5,7 @@ import type { Direction } from './keys.ts';
 import type { AnswerLog } from './log.ts';
 import { areSameRecords, asItsRow } from './page-items.ts';
 import { sizesBetween, sizesOf } from './plan.ts';
-import { type Asking, replyTo } from './questions.ts';
+import { type Asking, askOne } from './questions.ts';
 import {
   endsWithoutTotals,
   fullOfRun,
@@ -163,7 +163,7 @@ export function* lookUpRows(log: AnswerLog): Asking<void> {
     ? log.list.isAfterCleanRun === true
     : log.answers.some(answer => isKnownPage(answer, log));
   if (log.absent !== null || !isOpen) return;
-  const { rows } = yield* replyTo({ kind: 'absent', merged: log.merged });
+  const { rows } = yield* askOne({ kind: 'absent', merged: log.merged });
   log.absent = rows;
 }
 
@@ -193,17 +193,20 @@ export function isShownTwice(claim: Answer, { answers, hasOneSize }: AnswerLog):
 
 /** The pages that show once more whether the list is on one page; none if it is not, or if that is known. */
 export function pagesOfOnePage(log: AnswerLog): PageAddress[] {
-  const { answers, hasOneSize } = log;
+  const { answers } = log;
   const first = answers.findLast(({ index }) => index === 0);
   if (first === undefined || isOfEmptyList(first) || isOnePageWhole(log)) return [];
-  if (isOnePage(first)) return pagesToCount(first, hasOneSize);
+  if (isOnePage(first)) return pagesToCount(first, log);
   // The list has moved.
   const claim = answers.findLast(isOnePage);
   return claim === undefined ? [] : [{ index: 0, size: claim.size }];
 }
 
-/** The pages that count the only one: the same records as a full page; or, if there is one size or it has orphans, what is behind it, and it again. */
-export function pagesToCount({ size, page }: Answer, hasOneSize: boolean): PageAddress[] {
+/**
+ * The pages that can count a list on one page: the same records as a full page; or, if the service has no page of that size, the page behind
+ * it and then the same one again.
+ */
+export function pagesToCount({ size, page }: Answer, { hasOneSize }: AnswerLog): PageAddress[] {
   if (!hasOneSize && page.count <= size) return [{ index: 0, size: page.count }];
   return [1, 0].map(index => ({ index, size }));
 }

@@ -62,7 +62,7 @@ function replyTo(stage: Stage, question: Exclude<Question, Batch>): Reply {
 }
 
 /** Pages of a reading can be smaller than the list's own, but at most this many times. */
-const sizesMax = 4;
+const smallerTimesMax = 4;
 
 /** The pages of a list, as a proof asks for them. */
 class ListPages {
@@ -106,7 +106,7 @@ class ListPages {
         const at = this.#run.nowMs();
         const ask = { ...(left.shift() as Ask), asked: ++this.#logicalClock, at, isRecalled: false };
         const older = mayRecall ? this.found.stage.recall(ask) : null;
-        const tooMany = tooManyPages(this.#run, Math.floor(ask.index / sizesMax));
+        const tooMany = tooManyPages(this.#run, Math.floor(ask.index / smallerTimesMax));
         if (older === null && tooMany !== null) throw tooMany;
         if (older === null) queue.send(ask);
         else take(older);

@@ -1967,7 +1967,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'an only page with orphans, which no page of its own length can count',
     file: 'src/proof/full-scan.ts',
-    line: 'yield* log.ask(pagesToCount(only, false), options);',
+    line: 'yield* log.ask(pagesToCount(only, log), options);',
     instead: 'yield* log.ask([{ index: 0, size: only.page.count }], options);',
     test: 'test/sync/two-statements.test.ts',
     name: 'a list whose only page has more records than its size is proven',

@@ -5,7 +5,19 @@ import type { RecordValues } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { identityOf, type MirrorRecord } from '../../contract/record.ts';
 import { contentBytes, hash16, Sum, writeHash16 } from '../../contract/sum.ts';
-import * as no from '../../proof/page-items.ts';
+import {
+  asItsRow,
+  isOfRow,
+  ofId,
+  ofNew,
+  ofRejected,
+  ofRow,
+  ofText,
+  type RecordNo,
+  type ShownRecords,
+  unreadable,
+  type VersionNo,
+} from '../../proof/page-items.ts';
 import type { KnownRow } from '../../proof/reconcile.ts';
 import { BitSet, InternTable, withRoom } from './compact-sets.ts';
 import type { ItemsRead } from './known-items.ts';
@@ -34,10 +46,10 @@ export class Records {
   stagedRows = 0;
   readonly stagedSum = new Sum();
   /** Records of several versions or rows, or that an answer shows twice: what becomes of their rows is known when all answers are there. */
-  readonly toReconcile = new Set<no.RecordNo>();
+  readonly toReconcile = new Set<RecordNo>();
   /** Rows that share an identity, each with its record and version; and the rows of these records. */
-  readonly duplicates = new Map<number, { readonly record: no.RecordNo; readonly version: no.VersionNo }>();
-  readonly #rowsOfDuplicates = new Map<no.RecordNo, readonly KnownRow[]>();
+  readonly duplicates = new Map<number, { readonly record: RecordNo; readonly version: VersionNo }>();
+  readonly #rowsOfDuplicates = new Map<RecordNo, readonly KnownRow[]>();
   /** Rows of this key and greater ones, and those without a key, were searched for duplicates. */
   #searchedFrom: number | null = null;
   readonly #duplicateRows: Database.Statement<object, string> | null;
@@ -54,7 +66,7 @@ export class Records {
     const find = sumBefore.count === 0 ? null : sql.duplicates;
     this.#duplicateRows = find === null ? null : sqlite.prepare<object, string>(find).pluck();
     this.#versions = new Versions(context, sql);
-    const valuesOf = (text: number) => this.#versions.valuesOf(no.ofNew(text), no.ofText(text));
+    const valuesOf = (text: number) => this.#versions.valuesOf(ofNew(text), ofText(text));
     this.#new = new NewIdentities(list, this.texts, valuesOf);
   }
 
@@ -65,7 +77,7 @@ export class Records {
   numberAndStage(
     { items, keys, known }: ItemsRead,
     parsed: readonly MirrorRecord[],
-    into: no.ShownRecords,
+    into: ShownRecords,
   ): number[] {
     for (const record of this.#findDuplicates(keys)) this.toReconcile.add(record);
     for (const { place, rows, contents } of known)
@@ -84,7 +96,7 @@ export class Records {
     this.#versions.write();
     // A page that is known as a whole shows each of its rows once.
     for (const at of items === null ? [] : repeatedIn(into)) {
-      const record = into.records[at] as no.RecordNo;
+      const record = into.records[at] as RecordNo;
       this.toReconcile.add(record);
       const count = into.records.subarray(0, at + 1).filter(other => other === record).length;
       if (count > (this.#rowsOfDuplicates.get(record)?.length ?? 1)) lacking.add(at);
@@ -93,24 +105,24 @@ export class Records {
   }
 
   /** Numbers a record that can't be read: it is the same if it comes again, and none of the mirror. */
-  numberRejected(key: number, content: Uint8Array, into: no.ShownRecords, position: number): void {
+  numberRejected(key: number, content: Uint8Array, into: ShownRecords, position: number): void {
     const hasId = this.isOfIds && !Number.isNaN(key);
-    into.records[position] = hasId ? no.ofId(key) : no.ofRejected(this.#rejected.numberOf(content));
-    into.versions[position] = no.unreadable;
+    into.records[position] = hasId ? ofId(key) : ofRejected(this.#rejected.numberOf(content));
+    into.versions[position] = unreadable;
   }
 
-  #noteRow(row: number, contents: Uint8Array, offset: number, into: no.ShownRecords, position: number): void {
+  #noteRow(row: number, contents: Uint8Array, offset: number, into: ShownRecords, position: number): void {
     const duplicate = this.duplicates.get(row);
-    const record = duplicate?.record ?? (this.isOfIds ? no.ofId(row) : no.ofRow(row));
+    const record = duplicate?.record ?? (this.isOfIds ? ofId(row) : ofRow(row));
     const isNew = duplicate === undefined ? this.shownRows.add(row) : this.#shown.add(duplicate.version);
     if (isNew) this.shownSum.add(contents, offset);
     if (isNew && this.staged.has(record)) this.toReconcile.add(record);
     into.records[position] = record;
-    into.versions[position] = duplicate?.version ?? no.asItsRow;
+    into.versions[position] = duplicate?.version ?? asItsRow;
   }
 
   /** Stages a record in the form that is known of it; unless a row means the same, which is then returned. */
-  #stage(each: MirrorRecord, into: no.ShownRecords): number | null {
+  #stage(each: MirrorRecord, into: ShownRecords): number | null {
     const first = this.#versions.formOfRow(each);
     const record = this.#recordOf(each, first?.row);
     const staged = this.staged.has(record) ? record : null;
@@ -121,7 +133,7 @@ export class Records {
     if (inForm !== null && inForm.row !== null) return inForm.row;
     const values = inForm?.record ?? each;
     const { position, contents, offset } = values;
-    const version = no.ofText(this.texts.numberOf(contents, offset));
+    const version = ofText(this.texts.numberOf(contents, offset));
     into.records[position] = record;
     into.versions[position] = version;
     if (!this.#shown.add(version)) return null;
@@ -134,7 +146,7 @@ export class Records {
   }
 
   /** Finds rows that share an identity, down to the least of some keys: at the growing end these are few. Returns their records. */
-  #findDuplicates(keys: Iterable<number>): readonly no.RecordNo[] {
+  #findDuplicates(keys: Iterable<number>): readonly RecordNo[] {
     if (this.#duplicateRows === null) return [];
     const to = this.#searchedFrom ?? Number.POSITIVE_INFINITY;
     let from = to;
@@ -148,7 +160,7 @@ export class Records {
       const found: readonly { readonly row: number; readonly content: string }[] = JSON.parse(json);
       const rows = found.map(({ row, content }) => ({ row, version: this.#versionOf(row, content) }));
       rows.sort((a, b) => a.row - b.row);
-      const record = no.ofRow((rows[0] as KnownRow).row);
+      const record = ofRow((rows[0] as KnownRow).row);
       for (const { row, version } of rows) this.duplicates.set(row, { record, version });
       this.#rowsOfDuplicates.set(record, rows);
       return record;
@@ -156,54 +168,54 @@ export class Records {
   }
 
   /** A row that no record finds has a version that no record has. */
-  #versionOf(row: number, content: string): no.VersionNo {
+  #versionOf(row: number, content: string): VersionNo {
     const isUnlike = this.#context.table.isUnlike(row);
-    return no.ofText(this.texts.numberOf(isUnlike ? hash16(`row ${row}`) : Buffer.from(content, 'hex')));
+    return ofText(this.texts.numberOf(isUnlike ? hash16(`row ${row}`) : Buffer.from(content, 'hex')));
   }
 
   /** The rows of a record, each with its version. */
-  rowsOf(record: no.RecordNo): readonly KnownRow[] {
-    const hasRow = () => (this.isOfIds ? this.#versions.hasRow(record) : no.isOfRow(record));
-    return this.#rowsOfDuplicates.get(record) ?? (hasRow() ? [{ row: record, version: no.asItsRow }] : []);
+  rowsOf(record: RecordNo): readonly KnownRow[] {
+    const hasRow = () => (this.isOfIds ? this.#versions.hasRow(record) : isOfRow(record));
+    return this.#rowsOfDuplicates.get(record) ?? (hasRow() ? [{ row: record, version: asItsRow }] : []);
   }
 
   /** The record of a text whose identity has this first row, or undefined. */
-  #recordOf(each: MirrorRecord, row: number | undefined): no.RecordNo {
-    if (each.id !== null) return no.ofId(each.id);
-    if (row !== undefined) return no.ofRow(row);
-    return no.ofNew(this.#new.firstTextOf(each));
+  #recordOf(each: MirrorRecord, row: number | undefined): RecordNo {
+    if (each.id !== null) return ofId(each.id);
+    if (row !== undefined) return ofRow(row);
+    return ofNew(this.#new.firstTextOf(each));
   }
 
   /** The number under which a version is staged. That of a row is staged here, so that another row can get it. */
-  stagedVersion(record: no.RecordNo, version: no.VersionNo): no.VersionNo {
+  stagedVersion(record: RecordNo, version: VersionNo): VersionNo {
     const known = this.#rowWith(record, version);
     if (known === undefined) return version;
     const { record: values, sortKey, content } = this.#context.table.read(known.row);
     const contents = Buffer.from(content, 'hex');
-    const staged = no.ofText(this.texts.numberOf(contents));
+    const staged = ofText(this.texts.numberOf(contents));
     this.#versions.add(record, staged, { ...values, key: sortKey ?? Number.NaN, contents, offset: 0 });
     this.#versions.write();
     return staged;
   }
 
   /** The values of a version, staged or of a row. */
-  valuesOf(record: no.RecordNo, version: no.VersionNo): RecordValues {
+  valuesOf(record: RecordNo, version: VersionNo): RecordValues {
     const known = this.#rowWith(record, version);
     if (known === undefined) return this.#versions.valuesOf(record, version);
     return this.#context.table.read(known.row).record;
   }
 
-  #rowWith(record: no.RecordNo, version: no.VersionNo): KnownRow | undefined {
+  #rowWith(record: RecordNo, version: VersionNo): KnownRow | undefined {
     return this.rowsOf(record).find(known => known.version === version);
   }
 }
 
 /** The places of records that a page has shown before them. */
-function* repeatedIn({ records, versions }: no.ShownRecords): Generator<number> {
-  const seen = new Set<no.RecordNo>();
+function* repeatedIn({ records, versions }: ShownRecords): Generator<number> {
+  const seen = new Set<RecordNo>();
   for (const [at, record] of records.entries()) {
     const { size } = seen;
-    if (versions[at] !== no.unreadable && seen.add(record).size === size) yield at;
+    if (versions[at] !== unreadable && seen.add(record).size === size) yield at;
   }
 }
 
