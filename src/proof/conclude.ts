@@ -190,8 +190,10 @@ function* retainedAsOfCopy({ answers }: AnswerLog, seen: Seen): Asking<Retained 
   const hasFallen = totals.some((total, at) => (totals[at - 1] ?? total) - total >= copyStepMin); // guard: a total that fell
   if (!hasFallen && most <= shown) return null; // guard: rows that an earlier total counted
   const added = hasFallen && order !== null ? (yield* askOne({ kind: 'added' })).count : 0;
+  // A row can be out of order, so that its place is before one that the copy lacks, too.
+  const more = hasFallen ? added + 1 : 0;
   const upTo = leastEndOf(fresh, order?.direction ?? 'up');
-  const { rows } = rowsAtEnd(seen, { upTo, share: lateShare.copy, added });
+  const { rows } = rowsAtEnd(seen, { upTo, share: lateShare.copy, more });
   return rows.length === 0 ? null : { why: 'copy', counted: most, other: least, rows: new Set(rows) };
 }
 
@@ -199,7 +201,7 @@ function* retainedAsOfCopy({ answers }: AnswerLog, seen: Seen): Asking<Retained 
 function retainedAsFilled(before: KeysBeyond | null, seen: Seen): Retained | null {
   const { totals, order, gone } = seen;
   const upTo = Number.POSITIVE_INFINITY;
-  const { end, rows: atEnd, newer } = rowsAtEnd(seen, { upTo, share: lateShare.filled, added: 0 });
+  const { end, rows: atEnd, newer } = rowsAtEnd(seen, { upTo, share: lateShare.filled, more: 0 });
   const rows = atEnd.filter(row => before === null || !isAtEnd(row, before)); // guard: rows that were retained before
   const [first = 0, last = 0] = [totals[0], totals.at(-1)];
   // Requests that are under way together are answered in any order.
@@ -218,22 +220,22 @@ interface EndOptions {
   readonly upTo: number;
   /** So many later records can be listed for each row. */
   readonly share: number;
-  /** How many records are new; as many more can be listed. */
-  readonly added: number;
+  /** So many more can be listed: as many as are new, for example. */
+  readonly more: number;
 }
 
 /** The rows at the end, with only a few listed records between them, and how many these are; all rows if no order is seen. */
-function rowsAtEnd({ fresh, order, gone }: Seen, { upTo, share, added }: EndOptions) {
+function rowsAtEnd({ fresh, order, gone }: Seen, { upTo, share, more }: EndOptions) {
   if (order === null) return { end: { beyond: null }, rows: gone, newer: 0 };
   const sorted = gone.filter(({ key }) => !Number.isNaN(key)).sort((a, b) => b.key - a.key);
   const all = keysAbove(fresh, sorted.at(-1)?.key ?? Number.POSITIVE_INFINITY);
   const keys = all.filter(key => key <= upTo);
   // New records have the newest keys.
-  const addedHere = Math.max(0, added - (all.length - keys.length));
+  const moreHere = Math.max(0, more - (all.length - keys.length));
   let [listed, newer, beyond] = [0, 0, Number.POSITIVE_INFINITY];
   for (const [at, { key }] of sorted.entries()) {
     while ((keys[listed] ?? key) > key + order.lateness) listed++;
-    if (listed <= addedHere + share * (at + 1)) [newer, beyond] = [listed, key]; // guard: rows before a few late ones
+    if (listed <= moreHere + share * (at + 1)) [newer, beyond] = [listed, key]; // guard: rows before a few late ones
   }
   return { end: { beyond }, rows: sorted.filter(row => isAtEnd(row, { beyond })), newer };
 }

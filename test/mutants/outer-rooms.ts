@@ -1999,10 +1999,18 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'new records beyond the rows that a copy lacks',
     file: 'src/proof/conclude.ts',
-    line: 'rowsAtEnd(seen, { upTo, share: lateShare.copy, added });',
-    instead: 'rowsAtEnd(seen, { upTo, share: lateShare.copy, added: 0 });',
+    line: 'rowsAtEnd(seen, { upTo, share: lateShare.copy, more });',
+    instead: 'rowsAtEnd(seen, { upTo, share: lateShare.copy, more: 0 });',
     test: 'test/sync/growing-end.test.ts',
     name: 'a copy that lags removes nothing although as many arrive as it lacks',
+  },
+  {
+    guards: 'a row out of order, which a newer record of the copy follows',
+    file: 'src/proof/conclude.ts',
+    line: 'const more = hasFallen ? added + 1 : 0;',
+    instead: 'const more = hasFallen ? added : 0;',
+    test: 'test/simulation/simulation.test.ts',
+    name: 'it stays mended',
   },
   {
     guards: 'the front, which can show what a total counted',
@@ -2047,7 +2055,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'rows before a few late ones',
     file: 'src/proof/conclude.ts',
-    line: 'if (listed <= addedHere + share * (at + 1))',
+    line: 'if (listed <= moreHere + share * (at + 1))',
     instead: 'if (listed === 0)',
     test: 'test/sync/growing-end.test.ts',
     name: 'loses none of its rows if a new one arrives meanwhile',
